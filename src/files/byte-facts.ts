@@ -14,9 +14,8 @@ export interface FileFacts {
   readonly longNumbers: boolean;
 }
 
-/** Counts and hashes a file piece by piece. */
-export class ByteFacts {
-  readonly #hash: Hash = createHash("sha256");
+/** Counts the lines and bytes of a text piece by piece. */
+export class LineFacts {
   readonly #numbers: LongNumbers | undefined;
   #bytes = 0;
   #lines = 0;
@@ -29,7 +28,6 @@ export class ByteFacts {
   }
 
   add(piece: Uint8Array): void {
-    this.#hash.update(piece);
     this.#numbers?.add(piece);
     this.#bytes += piece.length;
     let start = 0;
@@ -43,14 +41,24 @@ export class ByteFacts {
   }
 
   /** The facts of the pieces so far. */
-  get facts(): FileFacts {
-    return {
-      bytes: this.#bytes,
-      sha256: this.#hash.copy().digest("hex"),
-      lines: this.#lines,
-      longestLine: this.#longest,
-      longNumbers: this.#numbers?.found ?? true,
-    };
+  get facts(): Omit<FileFacts, "sha256"> {
+    const longNumbers = this.#numbers?.found ?? true;
+    return { bytes: this.#bytes, lines: this.#lines, longestLine: this.#longest, longNumbers };
+  }
+}
+
+/** Counts and hashes a file piece by piece. */
+export class ByteFacts extends LineFacts {
+  readonly #hash: Hash = createHash("sha256");
+
+  override add(piece: Uint8Array): void {
+    this.#hash.update(piece);
+    super.add(piece);
+  }
+
+  override get facts(): FileFacts {
+    const { bytes, lines, longestLine, longNumbers } = super.facts;
+    return { bytes, sha256: this.#hash.copy().digest("hex"), lines, longestLine, longNumbers };
   }
 }
 

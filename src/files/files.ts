@@ -29,6 +29,14 @@ export function ifAbsent<T>(value: T): (error: unknown) => T {
   };
 }
 
+/** For `catch`: returns a value for errors with this code; rethrows others. */
+export function unless<T>(code: string, value: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Error && "code" in error && error.code === code) return value;
+    throw error;
+  };
+}
+
 /** Prevents waiting for a writer when opening a named pipe. Windows has no such pipes. */
 const noWait = constants.O_NONBLOCK ?? 0;
 
@@ -151,9 +159,7 @@ async function makeOne(path: string): Promise<boolean> {
 
 /** Makes a folder in an owner's folder, but no parents: a fenced owner must not recreate its folder. The folder may already exist. */
 export async function makeOwnFolder(path: string): Promise<void> {
-  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
+  await mkdir(path, { mode: 0o700 }).catch(unless("EEXIST", undefined));
 }
 
 /** Creates the folders of a path within a folder, for the owner only. Rejects if that folder does not exist. */

@@ -2,27 +2,19 @@ import { join } from "node:path";
 import { discoveryFrom } from "../crawl/document-list.js";
 import { shardOf } from "../crawl/shards.js";
 import type { TextFormat } from "../dump/formats/format.js";
-import type { ChildLists } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import { readTextPieces, splitLines } from "../files/lines.js";
 import type { Job, Shard } from "../job/job.js";
 import { assignPaths, type HeldOriginal } from "../originals/save-originals.js";
 import type { Kind } from "../rows/columns.js";
 import { documentKey, type Row } from "../rows/row.js";
-import { noDrift, sumOfDrift } from "../rows/row-from-record.js";
+import { sumOfDrift } from "../rows/row-from-record.js";
 import { type StatusFacts, warningsOfStatus } from "../run/read-everything.js";
 import { incompleteTexts, type Reading } from "../run/reading.js";
-import { valueIf } from "../schema.js";
-import {
-  type DumpedDocument,
-  documentKinds,
-  failedDocument,
-  isFinished,
-  proofSchema,
-} from "../segments/document-result.js";
+import { type DumpedDocument, documentKinds, failedDocument, isFinished } from "../segments/document-result.js";
 import { shardText } from "../words.js";
 import { makeSegments, rowFromLine } from "./make-segments.js";
-import { documentsIn, type MergedList, shardsText } from "./merge-lists.js";
+import { type MergedList, shardsText } from "./merge-lists.js";
 import { refusal, type ShardDump } from "./prove-shards.js";
 
 interface GatherOptions {
@@ -42,7 +34,7 @@ export async function gatherShards(shards: readonly ShardDump[], options: Gather
   const order = orderOf(merged);
   const rowsOf = async (kind: Kind, place: (row: Row) => number) => sortBy(await rowsOfKind(shards, kind), place);
   const has = (kind: Kind) => shards.some(({ dump }) => dump.tablesOf([kind]));
-  const rows = await rowsOf("document_info", order.document);
+  const { rows, segments } = await listedDocuments(shards, order, options);
   const discovery = discoveryFrom({ ...merged.list, rows, drift: {}, pages: 0 }, job);
   const manifests = shards.map(({ dump }) => dump.manifest);
   const documents = await acceptDocuments(shards, order, options);
@@ -52,6 +44,7 @@ export async function gatherShards(shards: readonly ShardDump[], options: Gather
     startedAt: new Date(Math.min(...times("started_at"))),
     finishedAt: new Date(Math.max(...times("finished_at"))),
     discovery,
+    listed: segments,
     list: undefined,
     documents,
     rows: {
@@ -93,60 +86,87 @@ function warningsOf(
 async function acceptDocuments(
   shards: readonly ShardDump[],
   order: Order,
-  { merged, scratch, formats, signal, command }: GatherOptions,
+  options: GatherOptions,
 ): Promise<readonly DumpedDocument[]> {
-  const found: DumpedDocument[] = [];
-  for (const { dump, shard } of shards) {
-    const { documents, child_lists, proofs } = dump.manifest;
-    const lists = new Map<string, ChildLists>(child_lists.map((list) => [documentKey(list), list]));
-    const proofOf = new Map(proofs.map((each) => [documentKey(each), each.proof]));
-    const segments = new Map(documents.map((row): [string, SegmentFile[]] => [documentKey(row), []]));
-    const tables = documentKinds.flatMap((kind) => dump.tablesOf([kind]) ?? []);
-    const files = tables.flatMap(({ kind, files }) => files.map(({ path }) => ({ kind, path })));
-    for (const [at, { kind, path }] of files.entries()) {
-      const options = { folder: scratch, name: `shard-${shard.index}.${at}`, formats, signal };
-      await makeSegments(join(dump.folder, path), kind, options, (key, segment) => segments.get(key)?.push(segment));
-    }
-    for (const row of documents) {
-      const key = documentKey(row);
-      found[order.document(row)] = {
-        row,
-        drift: noDrift,
-        childLists: lists.get(key) ?? null,
-        proof: valueIf(proofSchema, proofOf.get(key)) ?? "none",
-        edited: false, // the shard already requested the details
-        files: segments.get(key) ?? [],
-        isOld: true,
-      };
+  const { merged, formats, command } = options;
+  const accepted: DumpedDocument[] = new Array(order.documents);
+  const names = formats.map(({ format }) => format);
+  for (const shard of shards) {
+    const { dump, documents } = shard;
+    const segments = new Map(documents.map(({ row }): [string, SegmentFile[]] => [documentKey(row), []]));
+    for (const kind of documentKinds)
+      await readSegments(shard, kind, options, (ids, segment) => segments.get(documentKey(ids))?.push(segment));
+    for (const document of documents) {
+      const { row } = document;
+      document.files = [...(segments.get(documentKey(row)) ?? [])]; // a copy has the exact size
+      if (!isFinished({ datasetId: row.dataset_id, documentId: row.document_id }, document, names))
+        throw refusal([`${dump.folder}: document ${row.document_id} lacks its proof or its rows`]);
+      accepted[order.document(row)] = document;
     }
   }
-  const names = formats.map(({ format }) => format);
-  const count = shards.length;
-  return Array.from(documentsIn(merged.list), ({ key, datasetId, documentId }, at) => {
-    const own = { index: shardOf(datasetId, documentId, count), count };
-    const document = found[at];
-    if (!document) {
-      const who = shardsText(merged.unlisted.get(key) ?? []);
-      const error = `${shardText(own)}, which reads it, did not list it, and ${who} did; make that shard again and join again: ${command(own)}`;
-      return failedDocument({ dataset_id: datasetId, document_id: documentId }, error);
-    }
-    if (isFinished({ datasetId, documentId }, document, names)) return document;
-    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} lacks its proof or its rows`]);
-  });
+  for (const { own, listedBy, ...document } of merged.unlisted) {
+    const shard = { index: own, count: shards.length };
+    const error = `${shardText(shard)}, which reads it, did not list it, and ${shardsText(listedBy)} did; make that shard again and join again: ${command(shard)}`;
+    accepted[order.document(document)] = failedDocument(document, error);
+  }
+  return accepted;
+}
+
+/** Makes the segments of a kind from the files of a shard. */
+async function readSegments(
+  { dump, shard }: ShardDump,
+  kind: Kind,
+  { scratch, formats, signal }: Pick<GatherOptions, "scratch" | "formats" | "signal">,
+  take: Parameters<typeof makeSegments>[3],
+): Promise<void> {
+  const files = dump.tablesOf([kind])?.flatMap((table) => table.files) ?? [];
+  for (const [at, { path }] of files.entries()) {
+    const options = { folder: scratch, name: `shard-${shard.index}.${kind}.${at}`, formats, signal };
+    await makeSegments(join(dump.folder, path), kind, options, take);
+  }
+}
+
+/**
+ * The rows of `document_info` with the columns that a run uses, and segments with the whole rows, which would take most of the memory of a
+ * join. Both are in the order of the list.
+ */
+async function listedDocuments(shards: readonly ShardDump[], order: Order, options: GatherOptions) {
+  const segments: { readonly place: number; readonly segment: SegmentFile }[] = [];
+  for (const shard of shards)
+    await readSegments(shard, "document_info", options, (ids, segment) => {
+      segments.push({ place: order.document(ids), segment });
+    });
+  const rows = await rowsOfKind(
+    shards,
+    "document_info",
+    ({ dataset_id = null, document_id = null, name = null, indexing_status = null }) => {
+      return { dataset_id, document_id, name, indexing_status };
+    },
+  );
+  return {
+    rows: sortBy(rows, order.document),
+    segments: segments.sort((one, other) => one.place - other.place).map(({ segment }) => segment),
+  };
 }
 
 /** The place of each dataset and document in the whole order. */
 interface Order {
+  /** The number of documents. */
+  readonly documents: number;
   readonly dataset: (row: Row) => number;
   readonly document: (row: Row) => number;
 }
 
 function orderOf({ list }: MergedList): Order {
   const datasets = new Map(list.datasets.map(({ dataset_id }, at) => [dataset_id, at]));
-  const documents = new Map(Array.from(documentsIn(list), ({ key }, at) => [key, at]));
+  let count = 0;
+  const documents = new Map(
+    list.datasets.map(({ dataset_id, documents }) => [dataset_id, new Map(documents.map((id) => [id, count++]))]),
+  );
   return {
+    documents: count,
     dataset: ({ dataset_id }) => datasets.get(String(dataset_id)) ?? datasets.size,
-    document: (row) => documents.get(documentKey(row)) ?? documents.size,
+    document: ({ dataset_id, document_id }) => documents.get(String(dataset_id))?.get(String(document_id)) ?? count,
   };
 }
 
@@ -160,7 +180,11 @@ function sortBy<Thing>(things: readonly Thing[], placeOf: (thing: Thing) => numb
 const ofDatasets: readonly Kind[] = ["datasets", "metadata_fields", "indexing_status"];
 
 /** The rows of a kind from all shards, in order. */
-async function rowsOfKind(shards: readonly ShardDump[], kind: Kind): Promise<readonly Row[]> {
+async function rowsOfKind(
+  shards: readonly ShardDump[],
+  kind: Kind,
+  keep: (row: Row) => Row = (row) => row,
+): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const { dump, shard } of shards) {
     const files = dump.tablesOf([kind])?.flatMap((table) => table.files) ?? [];
@@ -173,7 +197,7 @@ async function rowsOfKind(shards: readonly ShardDump[], kind: Kind): Promise<rea
             throw refusal([
               dump.unsound(`${path}: has a row of dataset ${id}, which is not one of this shard`).message,
             ]);
-          rows.push(row);
+          rows.push(keep(row));
         }
   }
   return rows;

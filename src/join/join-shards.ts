@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { shardOf } from "../crawl/shards.js";
 import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
@@ -16,14 +15,14 @@ import { finishRun, type Gathered, isDatabaseLeft, prepareRun, type RunResult } 
 import { openFreshWorkspace } from "../run/open-workspace.js";
 import { OutcomeReport } from "../run/report-outcome.js";
 import { isMapping } from "../schema.js";
-import { addRequests, type RequestSum } from "../segments/request-sum.js";
+import { addRequests, noRequests, type RequestSum } from "../segments/request-sum.js";
 import { shellText } from "../shell-text.js";
 import { readPastRuns } from "../store/keep-runs.js";
 import { tool } from "../tool.js";
 import { listText, shardText } from "../words.js";
 import type { FoundShards } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
-import { documentsIn, type MergedList, mergeLists, shardsText } from "./merge-lists.js";
+import { type MergedList, mergeLists, shardsText } from "./merge-lists.js";
 import { openShards, proveShards, refusal, type ShardDump } from "./prove-shards.js";
 
 /** Unlike a run, an interrupted join starts over. */
@@ -161,12 +160,10 @@ function isGoneFrom(folder: string, error: unknown): boolean {
 /** The commands that read failed shards again, and make shards that lack documents list them again. */
 function mendingCommands(
   shards: readonly ShardDump[],
-  { list, unlisted }: MergedList,
+  { unlisted }: MergedList,
   command: RunCommand,
 ): readonly string[] {
-  const stale = new Set<number>();
-  for (const { key, datasetId, documentId } of documentsIn(list))
-    if (unlisted.has(key)) stale.add(shardOf(datasetId, documentId, shards.length));
+  const stale = new Set(unlisted.map(({ own }) => own));
   return shards.flatMap(({ dump, shard }) => {
     if (stale.has(shard.index)) return [command(shard)];
     return dump.manifest.status === "partial" ? [`${command(shard)} --retry-failed`] : [];
@@ -180,9 +177,8 @@ function newestOf<Run extends Pick<Manifest, "run_id">>(runs: readonly Run[]): R
 
 /** The sum of all shards' requests. */
 function sumOfRequests(shards: readonly Pick<Manifest, "requests" | "retries">[]): RequestSum {
-  return shards
-    .map(({ requests, retries }) => ({ ...requests, retriedBy: retries }))
-    .reduce(addRequests, { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} } satisfies RequestSum);
+  const sums = shards.map(({ requests, retries }) => ({ ...noRequests, ...requests, retriedBy: retries }));
+  return sums.reduce((sum, each) => addRequests(sum, each), noRequests);
 }
 
 /**

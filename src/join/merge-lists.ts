@@ -1,6 +1,5 @@
 import type { DocumentList } from "../crawl/document-list.js";
 import { shardOf } from "../crawl/shards.js";
-import { documentKey } from "../rows/row.js";
 
 /** A list of documents, and the shards that used it. */
 export interface SharedList {
@@ -15,8 +14,16 @@ export interface MergedList {
   readonly differences: readonly string[];
   /** Sentences about other differences. */
   readonly notes: readonly string[];
-  /** For documents that their own shard does not list: the shards that list them, by document key. */
-  readonly unlisted: ReadonlyMap<string, readonly number[]>;
+  readonly unlisted: readonly UnlistedDocument[];
+}
+
+/** A document that its own shard does not list. */
+interface UnlistedDocument {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  /** The index of its own shard, and of those that list it. */
+  readonly own: number;
+  readonly listedBy: readonly number[];
 }
 
 type ListedDataset = DocumentList["datasets"][number];
@@ -35,8 +42,8 @@ const remedy = "kbdump plan --documents-out and kbdump run --documents-from give
 export function mergeLists(lists: readonly SharedList[], count: number): MergedList {
   const [first, ...others] = lists;
   if (!first) throw new Error("there is no list");
-  const unlisted = new Map<string, readonly number[]>();
-  if (others.length === 0) return { list: first.list, differences: [], notes: [], unlisted };
+  if (others.length === 0) return { list: first.list, differences: [], notes: [], unlisted: [] };
+  const unlisted: UnlistedDocument[] = [];
   const found = new Map<string, SharedDataset[]>();
   for (const { list, shards } of lists)
     for (const dataset of list.datasets)
@@ -49,12 +56,13 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
     const listedBy = new Map<string, number[]>();
     for (const { documents, shards } of same)
       for (const documentId of documents) listedBy.set(documentId, [...(listedBy.get(documentId) ?? []), ...shards]);
-    for (const [documentId, shards] of listedBy)
-      if (!shards.includes(shardOf(id, documentId, count)))
-        unlisted.set(documentKey({ dataset_id: id, document_id: documentId }), shards);
+    for (const [documentId, shards] of listedBy) {
+      const own = shardOf(id, documentId, count);
+      if (!shards.includes(own)) unlisted.push({ dataset_id: id, document_id: documentId, own, listedBy: shards });
+      if (shards.length < listed) unsettled.push(documentId);
+    }
     const isSettled = same.length === lists.length && same.every(({ state }) => state === same[0]?.state);
     if (!isSettled || same.some(({ documents }) => documents.length < listedBy.size)) differing.push(id);
-    for (const [documentId, shards] of listedBy) if (shards.length < listed) unsettled.push(documentId);
     datasets.push({
       dataset_id: id,
       name: same.find(({ name }) => name !== null)?.name ?? null,
@@ -85,13 +93,6 @@ function sumOfLists(lists: readonly SharedList[]): Pick<DocumentList, "all_datas
     failures: [...new Set(lists.flatMap(({ list }) => list.failures))],
     notes: [...new Set(lists.flatMap(({ list }) => list.notes))],
   };
-}
-
-/** The documents of a list, in order. */
-export function* documentsIn({ datasets }: DocumentList) {
-  for (const { dataset_id: datasetId, documents } of datasets)
-    for (const documentId of documents)
-      yield { datasetId, documentId, key: documentKey({ dataset_id: datasetId, document_id: documentId }) };
 }
 
 /** `shard 3` or `shards 1, 2`. */

@@ -1,23 +1,33 @@
 import { join } from "node:path";
 import { documentListFromText } from "../crawl/document-list.js";
 import { shardOf } from "../crawl/shards.js";
-import { listName, type ManifestShard, manifestName } from "../dump/manifest.js";
-import { type Dump, openDump, UnsoundError } from "../dump/open-dump.js";
+import { type ChildLists, listName, type Manifest, type ManifestShard, manifestName } from "../dump/manifest.js";
+import { Dump, openDump, UnsoundError } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
 import { readRegular } from "../files/files.js";
-import { fingerprint } from "../files/join-segments.js";
+import { fingerprint, type SegmentFile } from "../files/join-segments.js";
 import type { ReadProgress } from "../read-progress.js";
 import { documentKey } from "../rows/row.js";
-import { verifyRun } from "../verify/verify-run.js";
+import { noDrift } from "../rows/row-from-record.js";
+import { valueIf } from "../schema.js";
+import { type DumpedDocument, proofSchema } from "../segments/document-result.js";
+import { bytesToVerify, type VerifyOptions, verifyRun } from "../verify/verify-run.js";
 import { shardText } from "../words.js";
-import { documentsIn, type SharedList } from "./merge-lists.js";
+import type { SharedList } from "./merge-lists.js";
 
 /** The run of a shard. */
 export interface ShardDump {
+  /** Its manifest does not list the documents. */
   readonly dump: Dump;
+  readonly documents: readonly ShardDocument[];
   readonly shard: ManifestShard;
   /** In hex. */
   readonly manifestHash: string;
+}
+
+/** A document of a shard, first without its files. */
+export interface ShardDocument extends DumpedDocument {
+  files: readonly SegmentFile[];
 }
 
 /** Opens runs of shards, in shard order. Throws UsageError if a run is not of a shard; StopError for damaged manifests. */
@@ -25,15 +35,41 @@ export async function openShards(folders: readonly string[]): Promise<readonly S
   const shards: ShardDump[] = [];
   const whole: string[] = [];
   await collectUnsound(folders, async (path) => {
-    const dump = await openDump(path, "nothing was joined");
-    const { shard } = dump.manifest;
-    if (!shard) whole.push(path);
-    else shards.push({ dump, shard, manifestHash: (await fingerprint(join(dump.folder, manifestName))).sha256 });
+    const consequence = "nothing was joined";
+    const { folder, manifest } = await openDump(path, consequence);
+    const { shard } = manifest;
+    if (!shard) {
+      whole.push(path);
+      return;
+    }
+    const manifestHash = (await fingerprint(join(folder, manifestName))).sha256;
+    const dump = new Dump(folder, { ...manifest, documents: [], child_lists: [], proofs: [] }, consequence);
+    shards.push({ dump, documents: documentsOf(manifest), shard, manifestHash });
   });
   const message = "it is not a shard: it was made without --shard";
   const problems = whole.map((path) => ({ path, message }));
   if (problems.length > 0) throw new UsageError("Only shards can be joined:", problems);
   return shards.sort((one, other) => one.shard.index - other.shard.index);
+}
+
+const noFiles: readonly SegmentFile[] = [];
+
+/** The documents of a shard, in the form that a run has of documents that it read. */
+function documentsOf({ documents, child_lists, proofs }: Manifest): readonly ShardDocument[] {
+  const lists = new Map<string, ChildLists>(child_lists.map((list) => [documentKey(list), list]));
+  const proofOf = new Map(proofs.map((each) => [documentKey(each), each.proof]));
+  return documents.map((row) => {
+    const key = documentKey(row);
+    return {
+      row,
+      drift: noDrift,
+      childLists: lists.get(key) ?? null,
+      proof: valueIf(proofSchema, proofOf.get(key)) ?? "none",
+      edited: false, // the shard already requested the details
+      files: noFiles,
+      isOld: true,
+    };
+  });
 }
 
 /** Runs `work` on every item. Rejects at the end, with one StopError that names all damaged ones. */
@@ -54,37 +90,27 @@ export function refusal(reasons: readonly string[]): StopError {
   );
 }
 
-interface ProveOptions {
-  readonly progress: ReadProgress;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Verifies the shards of a run like `kbdump verify`, and checks that each has exactly its share of the listed documents. Returns
  * the lists that they used, each once. Throws StopError with every problem.
  */
 export async function proveShards(
   shards: readonly ShardDump[],
-  { progress, signal }: ProveOptions,
+  { progress, signal }: Required<Pick<VerifyOptions, "progress" | "signal">>,
 ): Promise<readonly SharedList[]> {
-  progress.expected += shards.map(bytesOf).reduce((sum, bytes) => sum + bytes, 0);
+  for (const { dump } of shards) progress.expected += bytesToVerify(dump.manifest);
   const lists = new Map<string, KnownList>();
-  await collectUnsound(shards, async ({ dump, shard }) => {
+  await collectUnsound(shards, async (each) => {
+    const { dump, shard } = each;
     progress.step = `checking ${shardText(shard)}`;
     const { findings } = await verifyRun(dump.folder, { signal, progress: bytesInto(progress) });
     const problems = findings.map(({ file, message }) => `${file}: ${message}`);
     if (problems.length > 0) throw dump.unsound(problems.join("\n  "));
     const list = lists.get(shard.list.sha256) ?? (await readList(dump, shard.count));
     lists.set(shard.list.sha256, list);
-    requireOwnDocuments(dump, shard, list);
+    requireOwnDocuments(each, list);
   });
   return [...lists.values()];
-}
-
-/** The bytes to read when verifying a shard: files are read twice, for hashes and for rows. */
-function bytesOf({ dump }: ShardDump): number {
-  const { files, originals = [] } = dump.manifest;
-  return [...files, ...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Adds the bytes that verify reads to the sum of all shards, and keeps the step. */
@@ -105,7 +131,7 @@ function bytesInto(whole: ReadProgress): ReadProgress {
 interface KnownList extends SharedList {
   readonly shards: number[];
   /** The document keys of each shard. */
-  readonly documents: Map<number, string[]>;
+  readonly keys: Map<number, string[]>;
 }
 
 async function readList(dump: Dump, count: number): Promise<KnownList> {
@@ -113,22 +139,23 @@ async function readList(dump: Dump, count: number): Promise<KnownList> {
   const { value, problems } = { value: undefined, ...documentListFromText(text) };
   const reasons = (problems ?? []).map(({ path, message }) => (path ? `${path}: ${message}` : message));
   if (!value) throw dump.unsound(`${listName}: ${reasons.join("; ")}`);
-  const documents = new Map<number, string[]>();
-  for (const { key, datasetId, documentId } of documentsIn(value)) {
-    const index = shardOf(datasetId, documentId, count);
-    const own = documents.get(index);
-    if (own) own.push(key);
-    else documents.set(index, [key]);
-  }
-  return { list: value, shards: [], documents };
+  const keys = new Map<number, string[]>();
+  for (const { dataset_id, documents } of value.datasets)
+    for (const document_id of documents) {
+      const index = shardOf(dataset_id, document_id, count);
+      const own = keys.get(index) ?? [];
+      keys.set(index, own);
+      own.push(documentKey({ dataset_id, document_id }));
+    }
+  return { list: value, shards: [], keys };
 }
 
 /** Checks that a shard has exactly its share of the listed documents. Throws UnsoundError if not. */
-function requireOwnDocuments(dump: Dump, shard: ManifestShard, { shards, documents }: KnownList): void {
-  const expected = documents.get(shard.index) ?? [];
+function requireOwnDocuments({ dump, documents, shard }: ShardDump, { shards, keys: ofShards }: KnownList): void {
+  const expected = ofShards.get(shard.index) ?? [];
   shards.push(shard.index);
-  documents.delete(shard.index); // keys of a million documents take much memory
-  const keys = dump.manifest.documents.map(documentKey);
+  ofShards.delete(shard.index); // keys of a million documents take much memory
+  const keys = documents.map(({ row }) => documentKey(row));
   const longer = keys.length > expected.length ? keys : expected;
   const wrong = longer.findIndex((_, at) => keys[at] !== expected[at]);
   if (wrong < 0) return;

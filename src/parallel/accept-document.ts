@@ -6,19 +6,9 @@ import { forEachOf } from "../files/files.js";
 import { count, object, pattern, text, valueIf } from "../schema.js";
 import { writeResult } from "../segments/document-on-disk.js";
 import { documentKinds, isFinished, resultSchema } from "../segments/document-result.js";
+import { requestSumSchema } from "../segments/request-sum.js";
 import { segmentName, storedSchema } from "../segments/segment.js";
 import { attemptOf, type OwnExchange, resultKey } from "./exchange.js";
-
-/** Requests that a worker sent since its last report. */
-const requestsSchema = object({
-  sent: count,
-  answered: count,
-  retried: count,
-  throttled: count,
-  bytes: count,
-  retriedBy: v.record(v.string(), count),
-});
-export type WorkerRequests = v.InferOutput<typeof requestsSchema>;
 
 /** A worker's finished document in the exchange: read completely with its files, or failed or unstable without files. */
 const submittedSchema = object({
@@ -29,7 +19,8 @@ const submittedSchema = object({
   stored: storedSchema(resultSchema),
   /** Pages and child lists read. */
   pages: count,
-  requests: requestsSchema,
+  /** Requests that the worker sent since its last result. */
+  requests: requestSumSchema,
 });
 
 export type SubmittedResult = v.InferOutput<typeof submittedSchema>;

@@ -6,10 +6,8 @@ const renewEvery = 1_500;
 /** A lock counts as lost this many milliseconds before it expires. */
 const margin = 500;
 
-/** The lock of a batch was lost, or may be. The coordinator hands out its documents again. */
-class LostLockError extends Error {}
-
-const lost = "the lock of these documents was lost";
+/** The error if the lock was lost, or may be. The coordinator hands out the documents again. */
+const lost = () => new Error("the lock of these documents was lost");
 
 /**
  * The lock that gives a batch to this worker. Renews the lock until it is disposed. If the lock may have expired, because the broker did
@@ -34,7 +32,7 @@ export class BatchLock {
     const lock = new BatchLock(batch, token);
     if (await lock.#renew()) return lock;
     await lock[Symbol.asyncDispose]();
-    throw new LostLockError(lost);
+    throw lost();
   }
 
   /** Aborted if the lock is lost, or may be. */
@@ -74,7 +72,7 @@ export class BatchLock {
   }
 
   #lose(): void {
-    this.#ends.abort(new LostLockError(lost));
+    this.#ends.abort(lost());
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Redis } from "ioredis";
+import type { Redis, RedisOptions } from "ioredis";
 import { StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import type { Log } from "../log.js";
@@ -27,13 +27,8 @@ async function loadLibraries(): Promise<Libraries> {
   }
 }
 
-/** Options of ioredis for one connection. */
-interface ConnectOptions {
-  /** Whether commands wait while there is no connection; default: true. */
-  readonly enableOfflineQueue?: boolean;
-  /** Milliseconds after which a command without an answer fails. */
-  readonly commandTimeout?: number;
-}
+/** `commandTimeout`: milliseconds after which a command without an answer fails. */
+type ConnectOptions = Pick<RedisOptions, "enableOfflineQueue" | "commandTimeout">;
 
 /** The Redis or Valkey that hands out documents to workers. Nothing in it proves anything, and all of it may be lost at any time. */
 export interface Broker {

@@ -1,7 +1,5 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunId } from "../dump/run-id.js";
-import { StopError } from "../errors.js";
 import { makeOwnFolder } from "../files/files.js";
 import { type Bucket, removeBelow } from "../store/bucket/bucket.js";
 import { DamagedError } from "../store/bucket/objects.js";
@@ -20,7 +18,7 @@ const exchanges = "exchange";
  */
 export function bucketExchange(place: Place, runId: string, folder: string): Exchange {
   const { bucket, retryUntilBack } = place;
-  const prefix = prefixOf(runId);
+  const prefix = `${exchanges}/${runId}`;
   return {
     read: (key, { isPatient } = { isPatient: true }) => readText(place, `${prefix}/${key}`, isPatient),
     begin: async (attempt) => {
@@ -48,11 +46,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
  */
 export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
   const { bucket, retryUntilBack, confirm } = remote;
-  const prefix = prefixOf(runId);
-  const change = async (work: () => Promise<unknown>) => {
-    await retryUntilBack(confirm);
-    await retryUntilBack(work);
-  };
+  const prefix = `${exchanges}/${runId}`;
   return {
     read: (key) => readText(remote, `${prefix}/${key}`),
     names: (key) =>
@@ -62,7 +56,10 @@ export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
         for await (const found of bucket.list(below)) names.push(found.key.slice(below.length));
         return names.filter((name) => !name.includes("/"));
       }),
-    write: (key, content) => change(() => bucket.put(`${prefix}/${key}`, Buffer.from(content))),
+    write: async (key, content) => {
+      await retryUntilBack(confirm);
+      await retryUntilBack(() => bucket.put(`${prefix}/${key}`, Buffer.from(content)));
+    },
     take: async (key, path, { bytes, sha256 }) => {
       try {
         await retryUntilBack(() => bucket.fetchFile(`${prefix}/${key}`, path, { bytes, sha256 }));
@@ -72,33 +69,27 @@ export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
         throw error;
       }
     },
-    // A worker that checked the plan before may still upload. Its files stay until the exchanges of other runs are removed.
-    remove: () =>
-      change(async () => {
-        await bucket.remove([`${prefix}/${planFile}`]);
-        await removeBelow(bucket, prefix);
-        await endUploads(bucket, (key) => key.startsWith(`${prefix}/`));
-      }),
+    remove: () => removePrefixes(remote, (name) => name === runId),
   };
 }
 
-/** Removes the exchanges of all runs of a job, or of all but one. */
-export async function removeOtherPrefixes(
+/**
+ * Removes exchanges of a job, `plan.json` first. A worker that checked the plan before may still upload: the next run of the job removes
+ * that.
+ */
+export async function removePrefixes(
   { bucket, retryUntilBack, confirm }: Remote,
-  runId: string | undefined,
+  isChosen: (runId: string) => boolean,
 ): Promise<void> {
   await retryUntilBack(confirm);
   await retryUntilBack(async () => {
-    for await (const name of bucket.folders(`${exchanges}/`))
-      if (name !== runId) await removeBelow(bucket, `${exchanges}/${name}`);
+    for await (const name of bucket.folders(`${exchanges}/`)) {
+      if (!isChosen(name)) continue;
+      await bucket.remove([`${exchanges}/${name}/${planFile}`]);
+      await removeBelow(bucket, `${exchanges}/${name}`);
+    }
   });
-  await endUploads(bucket, (key) => !key.startsWith(`${exchanges}/${runId}/`));
-}
-
-/** The prefix of an exchange's keys. Throws StopError for an invalid run id, because a broker may send anything. */
-function prefixOf(runId: string): string {
-  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
-  return `${exchanges}/${runId}`;
+  await endUploads(bucket, isChosen);
 }
 
 async function readText({ bucket, retryUntilBack }: Place, key: string, isPatient = true): Promise<string | undefined> {
@@ -107,9 +98,10 @@ async function readText({ bucket, retryUntilBack }: Place, key: string, isPatien
 }
 
 /** Ends unfinished uploads of workers. Some stores do not list uploads, or only to some users; docs/s3.md explains what happens there. */
-async function endUploads(bucket: Bucket, isLeft: (key: string) => boolean): Promise<void> {
+async function endUploads(bucket: Bucket, isChosen: (runId: string) => boolean): Promise<void> {
   try {
-    for await (const upload of bucket.uploads(`${exchanges}/`)) if (isLeft(upload.key)) await bucket.endUpload(upload);
+    for await (const upload of bucket.uploads(`${exchanges}/`))
+      if (isChosen(upload.key.split("/")[1] ?? "")) await bucket.endUpload(upload);
   } catch {
     // unfinished uploads only use space in the store
   }

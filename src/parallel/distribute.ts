@@ -1,20 +1,20 @@
-import { type Discovery, type DocumentToRead, documentsOf } from "../crawl/discovery.js";
-import type { Manifest } from "../dump/manifest.js";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Discovery, documentsOf } from "../crawl/discovery.js";
+import { forEachOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { RunProgress } from "../job/run-progress.js";
 import type { Log } from "../log.js";
-import { documentKey } from "../rows/row.js";
 import { noteDistributed, planHash } from "../segments/earlier-work.js";
+import type { ReadOptions } from "../segments/read-documents.js";
 import { namesOfBegun } from "../segments/shared-segments.js";
 import { runBefore } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
-import { openBroker } from "./broker.js";
-import { Coordinator, type CoordinatorOptions, type Workers } from "./coordinator.js";
-import { DocumentBatches } from "./document-batches.js";
-import { planFile } from "./exchange.js";
-import { DocumentQueue } from "./queue.js";
-import { planText } from "./run-plan.js";
+import { acceptDocument } from "./accept-document.js";
+import { BrokerWatch, openBroker } from "./broker.js";
+import { DocumentBatches, requestsFor, sizesOf } from "./document-batches.js";
+import { type OwnExchange, planFile } from "./exchange.js";
+import { type BatchEnd, DocumentQueue, lockTime, refusal } from "./queue.js";
+import { planText, type RunPlan } from "./run-plan.js";
 import { WorkersProgress } from "./workers-progress.js";
 
 /** Opens the broker of a run. Resolves when no worker sends requests for an earlier run any more. */
@@ -22,7 +22,7 @@ export async function openWorkers(
   url: string,
   job: Job,
   options: { readonly log: Log; readonly signal: AbortSignal },
-): Promise<Workers> {
+): Promise<DocumentQueue> {
   const broker = await openBroker(url);
   const queue = await DocumentQueue.open(broker, job, options).catch((error: unknown) => {
     broker.close();
@@ -30,12 +30,17 @@ export async function openWorkers(
     throw broker.unusable(error);
   });
   options.log("info", "concurrency and max_rps apply to this run and its workers together, not for other runs");
-  return { broker, queue, [Symbol.asyncDispose]: async () => broker.close() };
+  return queue;
 }
 
 /** The run whose documents are distributed to workers. */
-interface DistributeOptions extends Omit<CoordinatorOptions, "open" | "workersProgress" | "run"> {
-  readonly progress: RunProgress;
+interface DistributeOptions extends Pick<ReadOptions, "job" | "workspace" | "formats" | "progress" | "log"> {
+  readonly signal: AbortSignal;
+  readonly queue: DocumentQueue;
+  /** The files that this run shares with its workers. */
+  readonly exchange: OwnExchange;
+  /** Sends no requests for this many milliseconds, because the service asked for that. */
+  readonly pause: (milliseconds: number) => void;
   /** The hash of the given list of documents; undefined if the run asked the service. */
   readonly list: string | undefined;
 }
@@ -63,41 +68,258 @@ export async function distribute(discovery: Discovery, options: DistributeOption
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
     const { concurrency } = job.service;
     const open = new DocumentBatches(ordered, concurrency, (document) => requestsFor(sizeOf(document), job));
-    const workersProgress = new WorkersProgress(progress, (name) => open.get(name) !== undefined);
-    const coordinator = new Coordinator({ ...options, open, workersProgress, run });
+    const coordinator = new Coordinator(options, run, open);
     try {
       await coordinator.run();
     } finally {
       await coordinator.close();
     }
-    workersProgress.takeBack();
+    coordinator.progress.takeBack();
   }
   await exchange.remove();
 }
 
-/** Approximate characters per chunk, to compare sizes from two sources. */
-const charactersOfChunk = 500;
+/** How many results to accept at once. */
+const atOnce = 4;
+/** Maximum milliseconds between two rounds without a hint, and minimum between two full checks of the exchange. */
+const longestWait = 500;
+const leastLook = 2_000;
+/** The maximum share of the time for full checks. */
+const lookShare = 1 / 20;
+/** Milliseconds for workers to end their batches after every document is read. */
+const longestEnd = 2_000;
+/** Milliseconds without a heartbeat until the log says so. */
+const longestSilence = 20_000;
+/** Minimum milliseconds to wait for workers, even if an outage of the service ends a run at once. */
+const leastPatience = 10_000;
 
-/**
- * The size of a document in characters, from the service's list, otherwise estimated from the chunks in the previous run; undefined if
- * neither has it.
- */
-export function sizesOf(
-  { found }: Pick<Discovery, "found">,
-  before: Pick<Manifest, "documents"> | undefined,
-): (document: Pick<DocumentToRead, "ref">) => number | undefined {
-  const sizes = new Map<string, number>();
-  for (const row of before?.documents ?? []) sizes.set(documentKey(row), row.chunk_count * charactersOfChunk);
-  for (const row of found?.rows ?? []) {
-    const words = Number(row.word_count ?? Number.NaN);
-    if (Number.isFinite(words)) sizes.set(documentKey(row), words);
+/** Hands out documents to workers and accepts their results, until all are read or no worker is left. */
+class Coordinator {
+  readonly progress: WorkersProgress;
+  readonly #options: DistributeOptions;
+  readonly #run: RunPlan;
+  readonly #open: DocumentBatches;
+  readonly #watch: BrokerWatch;
+  readonly #names: WorkerNames;
+  readonly #howToStart: string;
+  /** Documents that may have a result now. */
+  readonly #hinted = new Set<string>();
+  readonly #refusals = new Set<string>();
+  /** The batches that were missing from the queue at the last check. */
+  #missing: ReadonlySet<string> = new Set();
+  /** Whether everything must be queued again, and the earliest time for it. */
+  #isLost = false;
+  #quietUntil = 0;
+  #isTaken = false;
+  /** When a worker last read something, and whether a long silence was logged. */
+  #heardAt = performance.now();
+  #isSilenceReported = false;
+  #readAt = Number.POSITIVE_INFINITY;
+  #nextLook = 0;
+  #wake = () => {};
+
+  constructor(options: DistributeOptions, run: RunPlan, open: DocumentBatches) {
+    const { queue, log, signal, pause } = options;
+    [this.#options, this.#run, this.#open] = [options, run, open];
+    this.progress = new WorkersProgress(options.progress, (name) => open.get(name) !== undefined);
+    this.#watch = new BrokerWatch(queue.broker, log, signal);
+    this.#howToStart = `start one with kbdump worker ${queue.broker.shown} and the job file of this run`;
+    this.#names = new WorkerNames((text) => log("info", text), this.#howToStart);
+    const onProgress = (id: string, report: unknown) => {
+      const isKnown = open.namesIn(id).length > 0;
+      if (isKnown && this.progress.reported(id, report)) this.#hear();
+    };
+    queue.listen({ onEnded: (...ended) => this.#ended(...ended), onProgress }, pause);
   }
-  return ({ ref: { datasetId, documentId } }) =>
-    sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
+
+  /** Resolves when workers have nothing left to do and send no more requests. */
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    const open = this.#open;
+    for (;;) {
+      signal.throwIfAborted();
+      await this.#accept([...this.#hinted]);
+      if (performance.now() >= this.#nextLook) await this.#look();
+      if (open.size === 0) this.#readAt = Math.min(this.#readAt, performance.now());
+      if (open.size === 0 && open.queued.length === 0) return;
+      if (performance.now() - this.#readAt > longestEnd || this.#isAlone()) break;
+      if (this.#isLost) await this.#startOver();
+      else if (this.#hinted.size === 0 && performance.now() >= this.#quietUntil) await this.#queueNext();
+      await this.#waitForHint();
+    }
+    await this.#watch.ask(() => this.#wipe());
+    await delay(lockTime, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await this.#look();
+  }
+
+  async close(): Promise<void> {
+    await this.#options.queue.close();
+    this.#names.reportAll();
+  }
+
+  #ended(id: string, end: BatchEnd, reason: string | undefined): void {
+    const { log } = this.#options;
+    const open = this.#open;
+    const isRefused = reason?.startsWith(refusal) === true;
+    for (const name of open.namesIn(id)) this.#hinted.add(name);
+    this.progress.ended(id);
+    if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
+      this.#refusals.add(reason);
+      log("warn", `a worker returned documents: ${reason.slice(refusal.length)}`);
+    }
+    open.ended(id, end, performance.now(), !isRefused);
+    this.#wake();
+  }
+
+  /** Waits for a hint, or briefly. */
+  async #waitForHint(): Promise<void> {
+    if (this.#hinted.size > 0) return;
+    const hint = new AbortController();
+    this.#wake = () => hint.abort();
+    const signal = AbortSignal.any([this.#options.signal, hint.signal]);
+    await delay(longestWait, undefined, { signal }).catch(() => {});
+  }
+
+  /** Sets the limit of the round first, so that a batch never has no limit. */
+  async #queueNext(): Promise<void> {
+    const { queue, job } = this.#options;
+    const { concurrency, maxRps = null } = job.service;
+    const round = this.#open.nextRound(performance.now());
+    if (!round) return;
+    const { atOnce, slots, mostPages, batches } = round;
+    const facts = { run: this.#run, concurrency, max_rps: maxRps, slots, most_pages: mostPages };
+    const documentOf = (name: string) => {
+      const { datasetId = "", documentId = "" } = this.#open.get(name)?.ref ?? {};
+      return { name, dataset_id: datasetId, document_id: documentId };
+    };
+    const isQueued = await this.#watch.ask(async () => {
+      if (await queue.limit(atOnce))
+        return queue.add(
+          Array.from(batches, ([id, names]) => ({ id, data: { ...facts, documents: names.map(documentOf) } })),
+        );
+      this.#isTaken = (await queue.state()) === "taken";
+      if (!this.#isTaken) throw new Error("it has lost its data");
+    });
+    if (!isQueued) this.#isLost = true;
+  }
+
+  /**
+   * Starts over after the queue has lost its data, or may have: requests for its batches may be in flight for one more lock time. Then
+   * everything is queued again.
+   */
+  async #startOver(): Promise<void> {
+    this.#open.returnAll();
+    this.progress.ended();
+    if (!(await this.#watch.ask(() => this.#wipe()))) return; // the next round tries again
+    this.#isLost = false;
+    this.#quietUntil = performance.now() + lockTime;
+  }
+
+  /** Empties the queue, unless another run now uses it. */
+  async #wipe(): Promise<void> {
+    this.#isTaken = !(await this.#options.queue.wipe());
+  }
+
+  async #accept(names: readonly string[]): Promise<void> {
+    const { workspace, formats, log, exchange } = this.#options;
+    const open = this.#open;
+    const options = { exchange, segments: workspace.segments, formats: formats.map(({ format }) => format) };
+    await forEachOf(names, atOnce, async (name) => {
+      this.#hinted.delete(name);
+      const document = open.get(name);
+      const submitted = document && (await acceptDocument(document, options));
+      if (!document || submitted === undefined) return;
+      open.close(name);
+      this.#hear();
+      const what = `document ${document.ref.documentId}`;
+      if (submitted === "damaged")
+        return log("warn", `the result of ${what} is damaged: this run reads it itself later`);
+      const { worker, stored } = submitted;
+      const { status, error } = stored.state.row;
+      this.progress.submitted(submitted, status === "complete");
+      if (status === "complete") this.#names.read(worker);
+      else log("info", `${what}: worker ${worker} found it ${status}: ${error}; this run reads it itself later`);
+    });
+  }
+
+  /** Checks everything in the exchange and the queue, because hints may have been lost. */
+  async #look(): Promise<void> {
+    const { exchange, queue } = this.#options;
+    const [open, plan] = [this.#open, planText(this.#run)];
+    const begun = performance.now();
+    // A coordinator that was replaced may have removed everything.
+    if ((await exchange.read(planFile)) !== plan) await exchange.write(planFile, plan);
+    const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
+    await this.#accept(names.filter((name) => open.get(name)));
+    const took = performance.now() - begun; // the wait for a broker that does not answer must not delay the next check
+    await this.#watch.ask(async () => {
+      const missing = await queue.findMissing(open.queued);
+      const state = await queue.state();
+      this.#isTaken = state === "taken";
+      this.#isLost ||= state === "lost" || missing.some((id) => this.#missing.has(id));
+      this.#missing = new Set(missing);
+      this.#names.see(await queue.workers());
+    });
+    this.#nextLook = performance.now() + Math.max(leastLook, took / lookShare);
+  }
+
+  /** Records that a worker has read something. */
+  #hear(): void {
+    this.#heardAt = performance.now();
+    this.#isSilenceReported = false;
+  }
+
+  /** Whether this process continues without workers: there was no heartbeat for a long time, or another run now uses the queue. */
+  #isAlone(): boolean {
+    const { job, log } = this.#options;
+    const self = `this run reads ${countOf(this.#open.size, "document")} itself`;
+    if (this.#isTaken) {
+      log("warn", `another run of this job uses the same queue now: ${self}`);
+      return true;
+    }
+    const patience = Math.max(leastPatience, job.service.outage * 1_000);
+    const [silent, seconds] = [performance.now() - this.#heardAt, `${patience / 1_000} s`];
+    if (silent >= patience) {
+      log("warn", `no worker sent a heartbeat for ${seconds}: ${self}`);
+      return true;
+    }
+    if (silent >= longestSilence && !this.#isSilenceReported) {
+      this.#isSilenceReported = true;
+      log("warn", `no worker sends heartbeats: ${this.#howToStart}; after ${seconds} without one ${self}`);
+    }
+    return false;
+  }
 }
 
-/** The approximate number of requests for a document of this size. */
-function requestsFor(size: number | undefined, { childChunks }: Job): number | undefined {
-  const chunks = size === undefined ? undefined : Math.ceil(size / charactersOfChunk);
-  return chunks && chunks / 100 + (childChunks === "all" ? chunks : 0);
+/** Reports which workers are connected, how to start one if there is none, and how many documents each has read. */
+export class WorkerNames {
+  readonly #say: (text: string) => void;
+  readonly #howToStart: string;
+  readonly #read = new Map<string, number>();
+  #present: string | undefined;
+
+  constructor(say: (text: string) => void, howToStart: string) {
+    this.#say = say;
+    this.#howToStart = howToStart;
+  }
+
+  /** Reports the connected workers if they changed. */
+  see(names: readonly string[]): void {
+    const present = names.join(", ");
+    if (present !== this.#present)
+      this.#say(present === "" ? `no worker is connected: ${this.#howToStart}` : `connected workers: ${present}`);
+    this.#present = present;
+  }
+
+  /** Counts a document that a worker read completely. */
+  read(name: string): void {
+    this.#read.set(name, (this.#read.get(name) ?? 0) + 1);
+  }
+
+  /** Reports how many documents each worker has read. */
+  reportAll(): void {
+    const each = [...this.#read].sort(([one], [other]) => (one < other ? -1 : 1));
+    if (each.length === 0) return;
+    this.#say(`workers have read: ${each.map(([name, read]) => `${name} ${countOf(read, "document")}`).join(", ")}`);
+  }
 }

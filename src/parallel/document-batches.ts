@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { DocumentToRead } from "../crawl/discovery.js";
+import type { Discovery, DocumentToRead } from "../crawl/discovery.js";
+import type { Manifest } from "../dump/manifest.js";
+import type { Job } from "../job/job.js";
+import { documentKey } from "../rows/row.js";
 import type { BatchEnd } from "./queue.js";
 
 /** Maximum batches of a round. */
@@ -117,4 +120,31 @@ export class DocumentBatches {
   close(name: string): void {
     this.#open.delete(name);
   }
+}
+
+/** Approximate characters per chunk, to compare sizes from two sources. */
+const charactersOfChunk = 500;
+
+/**
+ * The size of a document in characters, from the service's list, otherwise estimated from the chunks in the previous run; undefined if
+ * neither has it.
+ */
+export function sizesOf(
+  { found }: Pick<Discovery, "found">,
+  before: Pick<Manifest, "documents"> | undefined,
+): (document: Pick<DocumentToRead, "ref">) => number | undefined {
+  const sizes = new Map<string, number>();
+  for (const row of before?.documents ?? []) sizes.set(documentKey(row), row.chunk_count * charactersOfChunk);
+  for (const row of found?.rows ?? []) {
+    const words = Number(row.word_count ?? Number.NaN);
+    if (Number.isFinite(words)) sizes.set(documentKey(row), words);
+  }
+  return ({ ref: { datasetId, documentId } }) =>
+    sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
+}
+
+/** The approximate number of requests for a document of this size. */
+export function requestsFor(size: number | undefined, { childChunks }: Job): number | undefined {
+  const chunks = size === undefined ? undefined : Math.ceil(size / charactersOfChunk);
+  return chunks && chunks / 100 + (childChunks === "all" ? chunks : 0);
 }

@@ -2,9 +2,17 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRunId } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
-import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
+import {
+  ifAbsent,
+  isThere,
+  makeFolder,
+  makeOwnFolder,
+  readRegular,
+  refuseLink,
+  unless,
+  writeAside,
+} from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
 import { exchangesOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
@@ -44,22 +52,21 @@ export async function ownFolderExchange(leased: LeasedJob, runId: string): Promi
     read: (key) => readText(join(folder, key)),
     names: (key) => readdir(join(folder, key)).catch(ifAbsent<string[]>([])),
     write: (key, content) => writeAside(join(folder, key), content, { aside: join(leased.own, `exchange.${key}`) }),
-    take: (key, path, { bytes, sha256 }) => linkFile(join(folder, key), path, { bytes, sha256 }),
-    remove: () => removeFrom(leased, folder),
+    take: (key, path, expected) => linkFile(join(folder, key), path, expected),
+    remove: () => removeFolders(leased, (name) => name === runId),
   };
 }
 
-/** Removes the exchanges of all runs of a job, or of all but one. */
-export async function removeOtherFolders(leased: LeasedJob, runId: string | undefined): Promise<void> {
+/** Removes exchanges of a job. */
+export async function removeFolders(leased: LeasedJob, isChosen: (runId: string) => boolean): Promise<void> {
   const exchanges = exchangesOf(leased);
   await refuseLink(exchanges);
   for (const name of await readdir(exchanges).catch(ifAbsent<string[]>([])))
-    if (name !== runId) await removeFrom(leased, join(exchanges, name));
+    if (isChosen(name)) await removeFrom(leased, join(exchanges, name));
 }
 
-/** The folder of an exchange. Throws StopError for an invalid run id, because a broker may send anything, and for planted links. */
+/** The folder of an exchange. Throws StopError for planted links. */
 async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
-  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
   const folder = join(exchangesOf(folders), runId);
   for (const path of [dirname(folder), folder, join(folder, "attempts"), join(folder, "results")])
     await refuseLink(path);
@@ -97,21 +104,13 @@ async function createFile(path: string, content: string): Promise<boolean> {
   const aside = join(dirname(path), `.${randomUUID()}`);
   try {
     await writeFile(aside, content, { mode: 0o600 });
-    await link(aside, path).catch((error: unknown) => {
-      if (isTaken(error)) throw error;
-      return copyFile(aside, path, constants.COPYFILE_EXCL);
-    });
-    return true;
-  } catch (error) {
-    if (isTaken(error)) return false;
-    throw error;
+    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // also fails if the name exists
+    return await link(aside, path)
+      .catch(copy)
+      .then(() => true, unless("EEXIST", false));
   } finally {
     await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
   }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
 /** Hard-links a file, or copies it if links fail. Returns false, and leaves no file, if its bytes differ. */

@@ -1,24 +1,19 @@
 import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
+import type { RunOptions } from "../job/open-service.js";
 import { openBucket } from "../store/bucket/bucket.js";
 import { retryUntilStoreIsBack } from "../store/bucket/bucket-store.js";
 import { openCopies } from "../store/bucket/copies.js";
 import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "../store/folder/job-folders.js";
-import { bucketExchange, ownBucketExchange, removeOtherPrefixes } from "./bucket-exchange.js";
+import { bucketExchange, ownBucketExchange, removePrefixes } from "./bucket-exchange.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
-import { folderExchange, ownFolderExchange, removeOtherFolders } from "./folder-exchange.js";
+import { folderExchange, ownFolderExchange, removeFolders } from "./folder-exchange.js";
 
-export interface ExchangeOptions {
-  /** Has the credentials of the bucket. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Aborts every request to the bucket. */
-  readonly signal: AbortSignal;
-  readonly log: Log;
-}
+/** `env` has the credentials of the bucket; `signal` aborts every request to it. */
+export type ExchangeOptions = Required<Pick<RunOptions, "env" | "signal" | "log">>;
 
 /** The exchanges of a job's runs, for a worker. At the end of the scope, the worker's local files are removed. */
 interface Exchanges extends AsyncDisposable {
-  /** The exchange of a run. Throws StopError for an invalid id. */
+  /** The exchange of a run. */
   readonly of: (runId: string) => Promise<Exchange>;
 }
 
@@ -54,6 +49,6 @@ export async function ownExchange(leased: LeasedJob, runId: string): Promise<Own
 
 /** Removes the exchanges of all runs of a job, or of all but this one. The caller has the lease of the job. */
 export async function removeOtherExchanges(leased: LeasedJob, runId: string | undefined): Promise<void> {
-  if (leased.remote) await removeOtherPrefixes(leased.remote, runId);
-  else await removeOtherFolders(leased, runId);
+  const isChosen = (name: string) => name !== runId;
+  await (leased.remote ? removePrefixes(leased.remote, isChosen) : removeFolders(leased, isChosen));
 }

@@ -81,8 +81,8 @@ for _, id in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do redis.call("DEL", A
 return redis.call("DEL", KEYS[2])`;
 
 /** The queue of a job, for the coordinator of one of its runs. Everything except `close` rejects if the broker is gone. */
-export class DocumentQueue {
-  readonly #broker: Broker;
+export class DocumentQueue implements AsyncDisposable {
+  readonly broker: Broker;
   readonly #job: Job;
   readonly #owner = randomUUID();
   readonly #connection: ReturnType<Broker["connect"]>;
@@ -91,7 +91,7 @@ export class DocumentQueue {
   #events: QueueEvents | undefined;
 
   private constructor(broker: Broker, job: Job) {
-    this.#broker = broker;
+    this.broker = broker;
     this.#job = job;
     this.#connection = broker.connect({ enableOfflineQueue: false, commandTimeout: longestCommand });
     this.#queue = new broker.libraries.bullmq.Queue<BatchData>(queueName(job), {
@@ -129,7 +129,7 @@ export class DocumentQueue {
 
   /** Listens for batches and pauses until the queue is closed. */
   listen({ onEnded, onProgress }: QueueListener, onPause: (milliseconds: number) => void): void {
-    const events = hearPauses(this.#broker, this.#job, onPause);
+    const events = hearPauses(this.broker, this.#job, onPause);
     this.#events = events;
     events.on("completed", ({ jobId, returnvalue }) =>
       onEnded(jobId, valueIf(endSchema, returnvalue) ?? nothing, undefined),
@@ -189,6 +189,11 @@ export class DocumentQueue {
   async workers(): Promise<readonly string[]> {
     const found = await this.#queue.getWorkers();
     return found.map(({ rawname = "" }) => rawname.slice(rawname.lastIndexOf(":") + 1)).sort();
+  }
+
+  /** Closes all connections to the broker. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.broker.close();
   }
 
   /** Removes batches that no worker has begun, and closes the queue. */

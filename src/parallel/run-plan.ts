@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { DocumentRef } from "../client/knowledge-api.js";
+import { isRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
 import { object, text } from "../schema.js";
 import { planHash } from "../segments/earlier-work.js";
@@ -7,7 +8,8 @@ import { tool } from "../tool.js";
 
 /** A run, and everything that a worker must agree with. It is in each batch, and in `plan.json` in the exchange. */
 export const planSchema = object({
-  run_id: text,
+  /** Part of a path, so it must be valid: a broker may send anything. */
+  run_id: v.pipe(text, v.check(isRunId)),
   /** The plan hash of the coordinator. */
   plan: text,
   version: text,

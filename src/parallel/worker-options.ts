@@ -1,18 +1,11 @@
 import * as v from "valibot";
-import type { RunProgress } from "../job/run-progress.js";
-import type { Log } from "../log.js";
+import type { RunOptions } from "../job/open-service.js";
 import { count, result, text } from "../schema.js";
 
-export interface WorkerOptions {
+/** The signal ends the worker, which returns its documents to the queue and rejects with the signal's reason. */
+export interface WorkerOptions extends Required<Pick<RunOptions, "env" | "signal" | "progress" | "log">> {
   /** The address of the broker: `redis://host:6379`. */
   readonly broker: string;
-  /** The environment with the key. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Ends the worker, which returns its documents to the queue and rejects with the signal's reason. */
-  readonly signal: AbortSignal;
-  /** Updated while the worker works. */
-  readonly progress: RunProgress;
-  readonly log: Log;
   /** Milliseconds without work until the worker ends; undefined: it waits forever. */
   readonly idle: number | undefined;
   /** Maximum requests of this worker in flight; undefined: the concurrency of the run. */

@@ -6,7 +6,6 @@ import type { DocumentToRead } from "../crawl/discovery.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { openTexts } from "../dump/formats/open-texts.js";
-import { isRunId } from "../dump/run-id.js";
 import { sayDiskError } from "../file-error.js";
 import { forEachOf, isThere } from "../files/files.js";
 import type { SegmentFile } from "../files/join-segments.js";
@@ -288,15 +287,15 @@ class DocumentWorker {
   }
 
   /** The documents of a batch, after checking that this worker may read them. */
-  async #find(queued: unknown): Promise<FoundBatch> {
+  async #find(queued: unknown) {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
-    if (!data || !isRunId(data.run.run_id)) throw new RefusedError("these are not documents of a run");
+    if (!data) throw new RefusedError("these are not documents of a run");
     const { run_id: runId } = data.run;
     const exchange = await exchangeOf(runId);
     const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
     if (reason !== undefined) throw new RefusedError(reason);
-    const documents = data.documents.map((document) => {
+    const documents = data.documents.map((document): DocumentToRead => {
       const ref = this.#documentIn(document);
       if (!ref) throw new RefusedError(`run ${runId} has a document that is not one of the job`);
       return { name: document.name, ref };
@@ -321,12 +320,6 @@ class DocumentWorker {
     await delay(restTime, undefined, { signal }).catch(() => {});
     if (!signal.aborted) await this.#worker.resume();
   }
-}
-
-interface FoundBatch {
-  readonly data: BatchData;
-  readonly exchange: Exchange;
-  readonly documents: readonly DocumentToRead[];
 }
 
 interface ReadingOptions {

@@ -2,7 +2,8 @@ import * as v from "valibot";
 import type { RequestCounts } from "../client/request-counts.js";
 import type { RunProgress } from "../job/run-progress.js";
 import { count, object, text, valueIf } from "../schema.js";
-import type { SubmittedResult, WorkerRequests } from "./accept-document.js";
+import { addRequests, noRequests, type RequestSum } from "../segments/request-sum.js";
+import type { SubmittedResult } from "./accept-document.js";
 
 /** How much of a document has been read. */
 const readSchema = object({
@@ -61,7 +62,7 @@ export class WorkersProgress {
 
   /** Adds the requests of a result to the run's, and its rows if it was accepted. */
   submitted({ worker, requests, pages, stored }: SubmittedResult, isAccepted: boolean): void {
-    const { retriedBy, ...counts } = sumOf(this.#progress.requests, requests);
+    const { retriedBy, ...counts } = addRequests(this.#progress.requests, requests);
     Object.assign(this.#progress.requests, counts);
     Object.assign(this.#progress.requests.retriedBy, retriedBy);
     const { sent = 0 } = this.#workers.get(worker) ?? {};
@@ -107,7 +108,7 @@ export class WorkersProgress {
 /** Counts each request of a worker in exactly one result: the first after it. */
 export class ReportedRequests {
   readonly #progress: RequestCounts;
-  #reported: WorkerRequests = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
+  #reported = noRequests;
 
   constructor(progress: RequestCounts) {
     this.#progress = progress;
@@ -124,23 +125,9 @@ export class ReportedRequests {
   }
 
   /** The requests since the last call. */
-  take(): WorkerRequests {
-    const since = sumOf(this.#progress, this.#reported, -1);
-    this.#reported = sumOf(this.#reported, since);
+  take(): RequestSum {
+    const since = addRequests(this.#progress, this.#reported, -1);
+    this.#reported = addRequests(this.#reported, since);
     return since;
   }
-}
-
-/** Adds two request counts; subtracts the second with -1. */
-function sumOf(one: WorkerRequests, other: WorkerRequests, sign: 1 | -1 = 1): WorkerRequests {
-  const reasons = Object.keys({ ...one.retriedBy, ...other.retriedBy });
-  const times = reasons.map((reason) => [reason, (one.retriedBy[reason] ?? 0) + sign * (other.retriedBy[reason] ?? 0)]);
-  return {
-    sent: one.sent + sign * other.sent,
-    answered: one.answered + sign * other.answered,
-    retried: one.retried + sign * other.retried,
-    throttled: one.throttled + sign * other.throttled,
-    bytes: one.bytes + sign * other.bytes,
-    retriedBy: Object.fromEntries(times),
-  };
 }

@@ -83,10 +83,20 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   const originals = job.originals ? await readOriginals(api, { discovery, details, documents }, options) : undefined;
   progress.step = "reading status";
   const after = await captureStatus(api, datasets, now);
-  const joined = undefined;
+  const [listed, joined] = [undefined, undefined];
   const answers = { discovery, documents, notes, fields, details, originals, before, after };
   const { startedAt } = workspace;
-  return { startedAt, finishedAt: now(), discovery, list, documents, originals, joined, ...sumUpAnswers(answers) };
+  return {
+    startedAt,
+    finishedAt: now(),
+    discovery,
+    listed,
+    list,
+    documents,
+    originals,
+    joined,
+    ...sumUpAnswers(answers),
+  };
 }
 
 /** The part of a job that a run reads. */

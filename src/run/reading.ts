@@ -2,6 +2,7 @@ import { type Discovery, namesOf } from "../crawl/discovery.js";
 import type { DocumentList } from "../crawl/document-list.js";
 import type { ManifestJoined } from "../dump/manifest.js";
 import { StopError } from "../errors.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
 import type { HeldOriginal } from "../originals/save-originals.js";
 import type { Counts } from "../rows/columns.js";
@@ -16,6 +17,8 @@ export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;
   readonly discovery: Discovery;
+  /** The rows of `document_info` in segments; undefined if the discovery has whole rows. */
+  readonly listed: readonly SegmentFile[] | undefined;
   /** The documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
   /** In the order of the job. */

@@ -4,9 +4,9 @@ import { workError } from "../errors.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { type OpenService, openService, type RunOptions, withDefaults } from "../job/open-service.js";
-import type { Workers } from "../parallel/coordinator.js";
 import { distribute, openWorkers } from "../parallel/distribute.js";
 import { ownExchange } from "../parallel/open-exchange.js";
+import type { DocumentQueue } from "../parallel/queue.js";
 import { keepRequestSum } from "../segments/request-sum.js";
 import type { Workspace } from "../store/workspace.js";
 import { finishRun, type Gathered, isDatabaseLeft, type PreparedRun, prepareRun, type RunResult } from "./make-run.js";
@@ -37,13 +37,13 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
 
 async function readAndPublish(job: Job, context: Context, outcome: OutcomeReport): Promise<RunResult> {
   const list = job.documentsFrom === undefined ? undefined : await readGivenList(job.documentsFrom, job);
-  await using workers = context.workers === undefined ? undefined : await openWorkers(context.workers, job, context);
+  await using queue = context.workers === undefined ? undefined : await openWorkers(context.workers, job, context);
   await using service = await openService(job, context);
   await using workspace = await openWorkspace(job, { ...context, list: list?.sha256 });
   outcome.began(workspace);
   try {
     const prepared = await prepareRun(workspace, job, context);
-    const gathered = await read(service, { job, context, workspace, prepared, list, workers });
+    const gathered = await read(service, { job, context, workspace, prepared, list, queue });
     const result = await finishRun(workspace, job, context, prepared, gathered);
     workspace.keep(keptAfter(result, job));
     await outcome.published(result);
@@ -61,29 +61,30 @@ interface ReadOptions {
   readonly prepared: PreparedRun;
   /** The list of documents passed to the run. */
   readonly list: { readonly discovery: ReadAllOptions["given"]; readonly sha256: string } | undefined;
-  readonly workers: Workers | undefined;
+  /** The queue of a run with workers. */
+  readonly queue: DocumentQueue | undefined;
 }
 
 /** Reads everything in the job from its service. */
 async function read({ client, baseUrl, connecting }: OpenService, options: ReadOptions): Promise<Gathered> {
-  const { job, context, workspace, list, workers } = options;
+  const { job, context, workspace, list, queue } = options;
   const { signal, outputs } = options.prepared;
   const { progress, now, log, retryFailed } = context;
   const { formats } = outputs;
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
   await using requests = await keepRequestSum(workspace.work, progress.requests);
-  const distributeOver = async (discovery: Discovery, workers: Workers) => {
+  const distributeOver = async (discovery: Discovery, queue: DocumentQueue) => {
     const exchange = await ownExchange(workspace, workspace.runId);
     const ends = AbortSignal.any([signal, client.signal]); // a rejected key ends the run at once
     const { pause } = client;
     await client.closeConnections(); // workers open their own
-    const options = { job, workspace, formats, progress, log, signal: ends, workers, exchange, pause };
+    const options = { job, workspace, formats, progress, log, signal: ends, queue, exchange, pause };
     await distribute(discovery, { ...options, list: list?.sha256 });
   };
   const reading = await readEverything(client, {
     ...{ job, workspace, formats, progress, now, log, retryFailed, baseUrl, connecting },
     given: list?.discovery,
-    distribute: workers && ((discovery) => distributeOver(discovery, workers)),
+    distribute: queue && ((discovery) => distributeOver(discovery, queue)),
   });
   return { reading, baseUrl, requests: requests.sum() };
 }

@@ -184,7 +184,7 @@ const runSegments = "run";
 const rowsAtOnce = 1_000;
 
 async function writeRunSegments(
-  { documents, discovery, rows }: Reading,
+  { documents, discovery, listed, rows }: Reading,
   workspace: Workspace,
   { formats }: Outputs,
 ): Promise<readonly SegmentFile[]> {
@@ -201,7 +201,7 @@ async function writeRunSegments(
   );
   await add("indexing_status", rows.indexing_status);
   await add("metadata_fields", rows.metadata_fields);
-  await add("document_info", discovery.found?.rows ?? []);
+  await add("document_info", listed ? [] : (discovery.found?.rows ?? []));
   await add("datasets", rows.datasets ?? []);
   await add("document_details", rows.document_details ?? []);
   await segments.close();
@@ -223,7 +223,7 @@ async function joinRows(
   const { output } = job;
   const isWritten = writtenFormats(job).includes("jsonl");
   const [folder, compression] = isWritten ? [workspace.stage, output.compress] : [workspace.scratch, "none" as const];
-  const segments = [...reading.documents.flatMap(({ files }) => files), ...runSegments];
+  const segments = [...reading.documents.flatMap(({ files }) => files), ...(reading.listed ?? []), ...runSegments];
   const tables: StagedTable[] = [];
   for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
     for (const table of tablesOf(kind, counts[kind] ?? 0, reading, segments, output))

@@ -5,8 +5,19 @@ import type { RequestCounts } from "../client/request-counts.js";
 import { readJsonFile } from "../files/files.js";
 import { count, object } from "../schema.js";
 
-/** Requests of a run, summed over all its processes. */
-export type RequestSum = Pick<RequestCounts, "sent" | "retried" | "throttled" | "bytes" | "retriedBy">;
+/** Requests of several processes: of one run, or of a worker since its last result. */
+export const requestSumSchema = object({
+  sent: count,
+  answered: count,
+  retried: count,
+  throttled: count,
+  bytes: count,
+  retriedBy: v.record(v.string(), count),
+});
+
+export type RequestSum = v.InferOutput<typeof requestSumSchema>;
+
+export const noRequests: RequestSum = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
 
 /** The file in a run's work folder with the request counts of all its processes so far. */
 export const requestFile = "requests.json";
@@ -22,7 +33,7 @@ interface KeptRequestSum extends AsyncDisposable {
 /** Keeps the sum of requests in a run's work folder, so that the last process of the run can add those of earlier ones. */
 export async function keepRequestSum(folder: string, progress: RequestCounts): Promise<KeptRequestSum> {
   const path = join(folder, requestFile);
-  const earlier = v.parse(sumSchema, await readJsonFile(path));
+  const earlier = v.parse(v.fallback(requestSumSchema, noRequests), await readJsonFile(path));
   const sum = () => addRequests(earlier, progress);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const written = new WrittenSum(file, sum);
@@ -63,32 +74,16 @@ class WrittenSum {
   }
 }
 
-/** Adds the requests of two processes. */
-export function addRequests(earlier: RequestSum, progress: RequestSum): RequestSum {
-  const reasons = [...new Set([...Object.keys(earlier.retriedBy), ...Object.keys(progress.retriedBy)])];
-  const retriedBy = reasons.map((reason) => [
-    reason,
-    (earlier.retriedBy[reason] ?? 0) + (progress.retriedBy[reason] ?? 0),
-  ]);
+/** Adds two sums; subtracts the second with -1. */
+export function addRequests(one: RequestSum, other: RequestSum, sign: 1 | -1 = 1): RequestSum {
+  const reasons = Object.keys({ ...one.retriedBy, ...other.retriedBy });
+  const times = reasons.map((reason) => [reason, (one.retriedBy[reason] ?? 0) + sign * (other.retriedBy[reason] ?? 0)]);
   return {
-    sent: earlier.sent + progress.sent,
-    retried: earlier.retried + progress.retried,
-    throttled: earlier.throttled + progress.throttled,
-    bytes: earlier.bytes + progress.bytes,
-    retriedBy: Object.fromEntries(retriedBy),
+    sent: one.sent + sign * other.sent,
+    answered: one.answered + sign * other.answered,
+    retried: one.retried + sign * other.retried,
+    throttled: one.throttled + sign * other.throttled,
+    bytes: one.bytes + sign * other.bytes,
+    retriedBy: Object.fromEntries(times),
   };
 }
-
-const countOrNone = v.fallback(count, 0);
-
-/** The sum that an earlier process stored. Missing counts are 0. */
-const sumSchema = v.fallback(
-  object({
-    sent: countOrNone,
-    retried: countOrNone,
-    throttled: countOrNone,
-    bytes: countOrNone,
-    retriedBy: v.fallback(v.record(v.string(), countOrNone), {}),
-  }),
-  { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} },
-);

@@ -8,13 +8,17 @@ import { LineEncoder } from "../files/lines.js";
 import { isKind, type Kind } from "../rows/columns.js";
 import { count, listOf, object, pattern, text } from "../schema.js";
 
+export const factEntries = {
+  /** A name without a folder, so that nothing in the work folder can point outside of it. */
+  file: pattern("the name of a file", /^[\w.]+$/),
+  bytes: count,
+  sha256: text,
+} as const;
+
+const factsSchema = object(factEntries);
+
 /** The facts of a segment. */
-export interface SegmentFacts {
-  /** Name in the folder of the segments. */
-  readonly file: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+export type SegmentFacts = Readonly<v.InferOutput<typeof factsSchema>>;
 
 /** During the crawl, a segment is synced to disk after this many bytes, so that little is left to sync at the end. */
 const syncEvery = 8_388_608;
@@ -145,12 +149,9 @@ export interface Stored<State> {
   readonly segments: readonly SegmentFacts[];
 }
 
-/** A file name without a folder, so that nothing in the work folder can point outside of it. */
-export const fileName = pattern("the name of a file", /^[\w.]+$/);
-
 /** A stored state with its segments. */
 export function storedSchema<State>(state: v.GenericSchema<unknown, State>) {
-  return object({ state, segments: listOf(object({ file: fileName, bytes: count, sha256: text })) });
+  return object({ state, segments: listOf(factsSchema) });
 }
 
 /** The path of a segment: the rows of one kind and one document in one text format. */

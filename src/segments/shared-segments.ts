@@ -7,7 +7,7 @@ import { isThere } from "../files/files.js";
 import type { SegmentLocation, SegmentRange } from "../files/join-segments.js";
 import { encodeLines, RangeReader } from "../files/lines.js";
 import { count, listOf, object, text, valueIf } from "../schema.js";
-import { fileName, readLines, segmentLocation } from "./segment.js";
+import { factEntries, readLines, segmentLocation } from "./segment.js";
 
 /** A document and the texts of its rows, by the names that its own segments would have. */
 interface ReadDocument<Result> {
@@ -211,15 +211,9 @@ class GrowingFile {
 /** Names of shared files start with this. No document has this name. */
 const sharedName = "shared";
 
-/** The rows of a document in a file shared with others. */
-interface RangeFacts {
-  /** Name in the folder of the segments. */
-  readonly file: string;
-  /** The offset at which they start. */
-  readonly start: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+/** The rows of a document in a file shared with others. `start`: the offset at which they start. */
+const rangeSchema = object({ ...factEntries, start: count });
+type RangeFacts = v.InferOutput<typeof rangeSchema>;
 
 /** A journal line: the result of a document, and the location of its rows. */
 interface SharedLine<Result> {
@@ -231,11 +225,7 @@ interface SharedLine<Result> {
 const nameSchema = object({ name: text });
 
 function lineSchema<Result>(state: v.GenericSchema<unknown, Result>) {
-  return object({
-    name: text,
-    state,
-    segments: listOf(object({ file: fileName, start: count, bytes: count, sha256: text })),
-  });
+  return object({ name: text, state, segments: listOf(rangeSchema) });
 }
 
 /** The name of the journal in the folder of the segments. */

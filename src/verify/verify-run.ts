@@ -1,4 +1,4 @@
-import { type Manifest, manifestName, partsOf } from "../dump/manifest.js";
+import { listedFiles, type Manifest, manifestName, partsOf } from "../dump/manifest.js";
 import { contradictionsIn, readDumpFolder } from "../dump/read-manifest.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { countOf } from "../words.js";
@@ -35,8 +35,7 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
 
   const database = duckdb === false ? undefined : await databasePath(folder, manifest, duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
-  const toRead = [...manifest.files, ...manifest.files, ...(manifest.originals ?? [])]; // files with rows are read twice
-  progress.expected += toRead.reduce((sum, { bytes }) => sum + bytes, 0);
+  progress.expected += bytesToVerify(manifest);
   const verifying = { findings, signal, progress };
   const { files, tables, datasets } = await checkFiles(folder, manifest, verifying);
   const unguarded = manifest.options.output.csv_safe;
@@ -62,6 +61,11 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
       notes: [...notesOf(manifest, loaded, found?.checked ?? null)],
     });
   });
+}
+
+/** The bytes to read: files with rows are read twice, for hashes and for rows. */
+export function bytesToVerify(manifest: Manifest): number {
+  return [...listedFiles(manifest), ...manifest.files].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function verificationOf({ list, count }: Findings, checked: Checked): Verification {

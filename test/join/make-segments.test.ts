@@ -42,7 +42,8 @@ test("the segments of each document have exactly the text that a run writes, in 
       await writeFile(path, encodeLines(jsonlText.texts("chunks", rows)));
       const segments = new Map<string, SegmentFile[]>();
       const formats = [jsonlText, csvText(safe)];
-      await makeSegments(path, "chunks", { folder, name, formats, signal }, (key, segment) => {
+      await makeSegments(path, "chunks", { folder, name, formats, signal }, (ids, segment) => {
+        const key = documentKey(ids);
         segments.set(key, [...(segments.get(key) ?? []), segment]);
       });
       expect([...segments.keys()]).toEqual(all.map(documentKey));
@@ -65,8 +66,8 @@ test("rows of a document that are apart are several segments, and a line of no r
   const segmentsOf = async () => {
     const found: unknown[] = [];
     const options = { folder, name: "x", formats: [jsonlText], signal };
-    await makeSegments(path, "chunks", options, (key, { start, bytes, lines, longestLine }) =>
-      found.push({ key, start, bytes, lines, longestLine }),
+    await makeSegments(path, "chunks", options, (ids, { start, bytes, lines, longestLine }) =>
+      found.push({ key: documentKey(ids), start, bytes, lines, longestLine }),
     );
     return found;
   };

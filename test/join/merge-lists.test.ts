@@ -32,7 +32,7 @@ test("one list is used unchanged", () => {
     list: only,
     differences: [],
     notes: [],
-    unlisted: new Map(),
+    unlisted: [],
   });
 });
 
@@ -85,7 +85,7 @@ test("another order or other names leave the documents known, and are only noted
     ],
     2,
   );
-  expect(merged).toMatchObject({ differences: [], unlisted: new Map() });
+  expect(merged).toMatchObject({ differences: [], unlisted: [] });
   expect(merged.list.datasets).toEqual([dataset("a", ["x", "y"], { name: "N" })]);
   expect(merged.notes).toEqual([
     `the lists of documents of the shards differ in order or names, so those of shard 1 were taken; ${remedy}`,
@@ -113,10 +113,10 @@ test.runIf(inFull)(
         const [{ documents: union } = dataset("a", [])] = merged.list.datasets;
         expect(union.toSorted()).toEqual([...new Set(all.flat())].sort());
         const wanted = union.filter((id) => !all[shardOf("a", id, count) - 1]?.includes(id));
-        const found = [...merged.unlisted.keys()].map((key) => JSON.parse(key)[1]);
+        const found = merged.unlisted.map(({ document_id }) => document_id);
         expect(found.sort()).toEqual(wanted.sort());
-        for (const [key, listedBy] of merged.unlisted) {
-          const id = JSON.parse(key)[1];
+        for (const { dataset_id, document_id: id, own, listedBy } of merged.unlisted) {
+          expect([dataset_id, own]).toEqual(["a", shardOf("a", id, count)]);
           expect(listedBy).toEqual(all.flatMap((ids, at) => (ids.includes(id) ? [at + 1] : [])));
         }
       }),

@@ -34,7 +34,7 @@ test("requests of earlier processes are added, also by reason; a failing process
   await using kept = await keepRequestSum(folder, progress);
   expect(kept.sum()).toMatchObject({ sent: 10, retriedBy: { "503": 1, timeout: 1 } });
   Object.assign(progress, counted(5, { "503": 2 }));
-  const sum = { sent: 15, retried: 4, throttled: 2, bytes: 2000, retriedBy: { "503": 3, timeout: 1 } };
+  const sum = { sent: 15, answered: 0, retried: 4, throttled: 2, bytes: 2000, retriedBy: { "503": 3, timeout: 1 } };
   expect(kept.sum()).toEqual(sum);
 });
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
-import { ifAbsent, isThere, openRegular } from "../../files/files.js";
+import { ifAbsent, isThere, openRegular, unless } from "../../files/files.js";
 import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, thisOwner } from "./lock-owner.js";
 
 interface LockOptions {
@@ -259,12 +259,4 @@ function busyText(path: string, { owner, alive, age }: Holder): string {
     : "an unknown process, whose lock file cannot be read";
   if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next run continues where it stopped`;
   return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
-}
-
-/** For `catch`: returns a value for errors with this code; rethrows others. */
-function unless<T>(code: string, value: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof Error && "code" in error && error.code === code) return value;
-    throw error;
-  };
 }

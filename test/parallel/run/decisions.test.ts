@@ -6,12 +6,12 @@ import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
 import { BrokerWatch } from "../../../src/parallel/broker.js";
-import { WorkerNames } from "../../../src/parallel/coordinator.js";
-import { sizesOf } from "../../../src/parallel/distribute.js";
-import { DocumentBatches } from "../../../src/parallel/document-batches.js";
-import { queueName } from "../../../src/parallel/queue.js";
+import { WorkerNames } from "../../../src/parallel/distribute.js";
+import { DocumentBatches, sizesOf } from "../../../src/parallel/document-batches.js";
+import { batchSchema, queueName } from "../../../src/parallel/queue.js";
 import { documentsOf, planText, reasonToRefuse } from "../../../src/parallel/run-plan.js";
 import { ReportedRequests, WorkersProgress } from "../../../src/parallel/workers-progress.js";
+import { valueIf } from "../../../src/schema.js";
 import { planHash } from "../../../src/segments/earlier-work.js";
 import { tool } from "../../../src/tool.js";
 
@@ -166,6 +166,13 @@ describe("documents in the queue", () => {
     expect(reasonToRefuse(run, undefined, job("all"))).toMatch(/does not find run 20261120T020000123Z in its output/);
     for (const other of [{ run_id: "20261120T020000124Z" }, { plan: "q" }, { version: "2" }])
       expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the run of its exchange/);
+  });
+
+  test("a run id that a broker made up leads nowhere: no batch has one", () => {
+    const batch = { run, concurrency: 1, max_rps: null, slots: 1, most_pages: null, documents: [] };
+    expect(valueIf(batchSchema, batch)).toEqual(batch);
+    for (const id of ["..", "", "../../runs", `${run.run_id}/../x`])
+      expect(valueIf(batchSchema, { ...batch, run: { ...run, run_id: id } })).toBeUndefined();
   });
 
   test("a worker accepts only documents that its job requests, with the filter of the job", () => {

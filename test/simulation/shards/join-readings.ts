@@ -6,6 +6,7 @@ import { type JoinResult, joinShards } from "../../../src/join/join-shards.js";
 import { finishRun, prepareRun } from "../../../src/run/make-run.js";
 import { openFreshWorkspace } from "../../../src/run/open-workspace.js";
 import type { Reading } from "../../../src/run/reading.js";
+import { noRequests } from "../../../src/segments/request-sum.js";
 import type { Environment } from "../environment.js";
 import { jobOf } from "../read-all.js";
 import type { ReadShard } from "./read-shards.js";
@@ -22,9 +23,12 @@ export async function joinReadings(environment: Environment, shards: readonly Re
 
 async function publish(reading: Reading, job: Job): Promise<void> {
   const context = withDefaults({ now: () => reading.finishedAt });
-  const requests = { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
   await using workspace = await openFreshWorkspace(job, context);
   const prepared = await prepareRun(workspace, job, context);
-  await finishRun(workspace, job, context, prepared, { reading, baseUrl: "https://kb.example/v1", requests });
+  await finishRun(workspace, job, context, prepared, {
+    reading,
+    baseUrl: "https://kb.example/v1",
+    requests: noRequests,
+  });
   workspace.keep("nothing");
 }
