@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import * as v from "valibot";
 import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { defineCommand } from "../cli/command.js";
@@ -38,7 +37,6 @@ export const command = defineCommand({
   epilog,
   results: () => ({ join: joinResult }),
   async run(args, environment) {
-    keepHeapSmall();
     const { findShards } = await import("../join/find-shards.js");
     const found = await findShards(args.shards, findOptionsFrom(args, environment));
     const { emptyJoinProgress, joinShards } = await import("../join/join-shards.js"); // slow to load; --help does not need it
@@ -74,15 +72,6 @@ export const command = defineCommand({
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });
-
-/**
- * Lets V8 collect garbage more often. A join holds facts about every document while it verifies shards, which leaves much garbage, and V8 lets
- * the heap grow to several times of what is in use. With 100,000 documents, this takes the peak from 470 to 350 MB, for a fifth more
- * processor time. Later versions of Node may not know the flag.
- */
-function keepHeapSmall(): void {
-  if (Number.parseInt(process.versions.node, 10) <= 24) setFlagsFromString("--heap-growing-percent=30");
-}
 
 /** The result of `kbdump join --json`: the result of a run, plus the joined runs. */
 export const joinResult = result({
