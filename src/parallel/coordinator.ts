@@ -3,7 +3,7 @@ import type { TextFormat } from "../dump/formats/format.js";
 import { forEachOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
-import type { Workspace } from "../store/workspace.js";
+import type { Workspace } from "../store/folder/job-folders.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
 import { type Broker, BrokerWatch } from "./broker.js";

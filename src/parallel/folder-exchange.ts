@@ -7,8 +7,8 @@ import { StopError } from "../errors.js";
 import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
-import { exchangesOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
-import { removeFrom } from "../store/folder/remove-from.js";
+import { removeFrom } from "../store/folder/folder-store.js";
+import { type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
 
 /**
@@ -55,6 +55,11 @@ export async function removeOtherFolders(leased: LeasedJob, runId: string | unde
   await refuseLink(exchanges);
   for (const name of await readdir(exchanges).catch(ifAbsent<string[]>([])))
     if (name !== runId) await removeFrom(leased, join(exchanges, name));
+}
+
+/** The folder in which the workers of a run submit results: `.work/exchange`. */
+function exchangesOf({ private: hidden }: Pick<JobFolders, "private">): string {
+  return join(hidden, "exchange");
 }
 
 /** The folder of an exchange. Throws StopError for an invalid run id, because a broker may send anything, and for planted links. */
