@@ -108,15 +108,7 @@ export async function leaseRestoreFolder(
   const path = restoreFolderOf(runFolder);
   await refuseLinksBeside(runFolder);
   await makeFolder(path);
-  const lost = new AbortController();
-  const lock = await lockJob(path, now(), {
-    onLost: (error) => lost.abort(error),
-    busy: "another restore of this run is active",
-  });
-  const checkOwn = async () => {
-    const loss = await lock.lossOf();
-    if (loss) throw loss;
-  };
+  const lock = await lockJob(path, now(), { busy: "another restore of this run is active" });
   const own = join(path, `.${lock.owner.id}`);
   await makeFolder(own);
   await removeFolderOf(lock.replaced?.id ?? "", path);
@@ -126,7 +118,7 @@ export async function leaseRestoreFolder(
       .catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`));
     await rm(own, { recursive: true, force: true });
   };
-  return { path, signal: AbortSignal.any([signal, lost.signal]), checkOwn, [Symbol.asyncDispose]: release };
+  return { path, signal: AbortSignal.any([signal, lock.lost]), checkOwn: lock.confirm, [Symbol.asyncDispose]: release };
 }
 
 /**

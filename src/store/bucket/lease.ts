@@ -1,7 +1,7 @@
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import type { Log } from "../../log.js";
-import { isAlive, ownerFrom, silenceText, takenOverText, thisOwner } from "../folder/lock-owner.js";
+import { isAlive, ownerFrom, silenceText, startHeartbeat, takenOverText, thisOwner } from "../folder/lock-owner.js";
 import type { Bucket } from "./bucket.js";
 import {
   type BucketOwner,
@@ -59,6 +59,12 @@ async function isDead(owner: BucketOwner | null): Promise<boolean> {
   return known !== undefined && (await isAlive(known)) === false;
 }
 
+/** A head, and the ETag of its object. */
+interface WrittenHead {
+  readonly head: Head;
+  readonly etag: string;
+}
+
 /** The lease of a job in a bucket. Every change is one conditional write; it rejects with LostError if another has taken over. */
 export class BucketLease {
   /** Higher than the epoch of every earlier owner. */
@@ -66,24 +72,24 @@ export class BucketLease {
   /** The id of this owner, a UUID. */
   readonly token: string;
   readonly #bucket: Bucket;
-  readonly #log: Log;
   readonly #lost = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  #head: Head;
-  #etag: string;
+  readonly #endHeartbeat: () => Promise<void>;
+  #written: WrittenHead;
   #last: Promise<void> = Promise.resolve();
-  #isBeating = false;
-  #isWarned = false;
 
-  constructor(
-    bucket: Bucket,
-    options: BucketLeaseOptions,
-    { head, etag }: { readonly head: Head; readonly etag: string },
-  ) {
-    [this.#bucket, this.#log] = [bucket, options.log];
-    [this.#head, this.#etag] = [head, etag];
-    [this.epoch, this.token] = [head.epoch, head.owner?.id ?? ""];
-    this.#timer = setInterval(() => void this.#beat(), options.every ?? 20_000).unref();
+  constructor(bucket: Bucket, { log, every = 20_000 }: BucketLeaseOptions, taken: WrittenHead) {
+    [this.#bucket, this.#written] = [bucket, taken];
+    [this.epoch, this.token] = [taken.head.epoch, taken.head.owner?.id ?? ""];
+    let isWarned = false;
+    const warn = (error: unknown) => {
+      if (!isWarned && !this.lost.aborted) log("warn", `a heartbeat could not be written: ${problemText(error)}`);
+      isWarned = true;
+    };
+    const beat = async () => {
+      await this.confirm();
+      isWarned = false;
+    };
+    this.#endHeartbeat = startHeartbeat(every, () => beat().catch(warn));
   }
 
   /** Aborted with a LostError once we notice that another run took over. */
@@ -93,7 +99,7 @@ export class BucketLease {
 
   /** The head as this owner last wrote it. */
   head(): Head {
-    return this.#head;
+    return this.#written.head;
   }
 
   /** The folder for the files of a run of this owner. */
@@ -118,26 +124,11 @@ export class BucketLease {
 
   /** Releases the lease, so that the next run need not wait. Does nothing if another run took over. */
   async release(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#endHeartbeat();
     if (this.lost.aborted) return;
     await this.#change(releasedHead).catch((error: unknown) => {
       if (!(error instanceof LostError)) throw error;
     });
-  }
-
-  async #beat(): Promise<void> {
-    if (this.#isBeating) return;
-    this.#isBeating = true;
-    try {
-      await this.#change((head) => head);
-      this.#isWarned = false;
-    } catch (error) {
-      if (!this.lost.aborted && !this.#isWarned)
-        this.#log("warn", `a heartbeat could not be written: ${problemText(error)}`);
-      this.#isWarned = true;
-    } finally {
-      this.#isBeating = false;
-    }
   }
 
   /** Makes changes one at a time, each based on the head that the previous change wrote. */
@@ -150,14 +141,14 @@ export class BucketLease {
   async #write(decide: (head: Head) => Head): Promise<void> {
     for (let tries = 1; tries <= mostTries; tries++) {
       this.lost.throwIfAborted();
-      const next = withBeat(decide(this.#head));
-      const written = await this.#bucket.put(headKey, bytesOfHead(next), { etag: this.#etag });
-      if (written !== "refused") {
-        [this.#head, this.#etag] = [next, written.etag];
-        return;
-      }
-      await this.#readAgain(); // the answer to our write was lost, or another run took over
-      if (bytesOfHead(this.#head).equals(bytesOfHead(next))) return;
+      const { head, etag } = this.#written;
+      const next = withBeat(decide(head));
+      const bytes = bytesOfHead(next);
+      const written = await this.#bucket.put(headKey, bytes, { etag });
+      if (written === "refused")
+        await this.#readAgain(); // the answer to our write was lost, or another run took over
+      else this.#written = { head: next, etag: written.etag };
+      if (bytesOfHead(this.head()).equals(bytes)) return;
     }
     throw new BusyError(`${this.#bucket.url}/${headKey} changes all the time; is this job active elsewhere?`);
   }
@@ -166,10 +157,10 @@ export class BucketLease {
   async #readAgain(): Promise<void> {
     const found = await readHead(this.#bucket);
     if (found && isHeadOf(found.head, this.epoch, this.token)) {
-      [this.#head, this.#etag] = [found.head, found.etag];
+      this.#written = found;
       return;
     }
-    clearInterval(this.#timer);
+    void this.#endHeartbeat();
     const { owner } = found?.head ?? {};
     const removed = `${this.#bucket.url}/${headKey} was removed or replaced while this run was active, so it ends`;
     const error = new LostError(

@@ -30,11 +30,10 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await makeFolder(folders.private);
-  const lost = new AbortController();
-  const lock = await lockJob(folders.private, now(), { onLost: (error) => lost.abort(error) });
+  const lock = await lockJob(folders.private, now());
   const token = lock.owner.id;
   const owned = { ...folders, own: join(folders.private, token) };
-  const leased: LeasedJob = { ...owned, token, lost: lost.signal, store: folderStore(owned) };
+  const leased: LeasedJob = { ...owned, token, lost: lock.lost, store: folderStore(owned) };
   const lease: Lease = {
     ...leased,
     explain: async (error) => (await lossBehind(error, leased)) ?? error,
@@ -63,8 +62,7 @@ async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
   await makeOwnFolder(join(leased.own, "from"));
   // A process that froze before it made its folder must not fence the current owner of the lock.
-  const loss = await lock.lossOf();
-  if (loss) throw loss;
+  await lock.confirm();
   await makeFolder(leased.runs);
   await makeFolder(leased.waiting);
   await fenceOthers(leased, lock, now);

@@ -3,13 +3,11 @@ import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { ifAbsent, isThere, openRegular } from "../../files/files.js";
-import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, thisOwner } from "./lock-owner.js";
+import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, startHeartbeat, thisOwner } from "./lock-owner.js";
 
 interface LockOptions {
   /** Milliseconds between two heartbeats. */
   readonly every?: number;
-  /** Called when we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
-  readonly onLost?: (error: LostError) => void;
   /** The start of the error if another owner has the lock; default: `another run of this job is active`. */
   readonly busy?: string;
 }
@@ -19,8 +17,10 @@ export interface Lock {
   readonly owner: Owner & { readonly id: string };
   /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was no lock, or if it was released. */
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
-  /** The error that names the current owner; undefined if the lock is ours. */
-  readonly lossOf: () => Promise<LostError | undefined>;
+  /** Aborted with a LostError after we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
+  readonly lost: AbortSignal;
+  /** Rejects with that LostError, which names the current owner, if we lost the lock. */
+  readonly confirm: () => Promise<void>;
   /**
    * Releases the lock. Marks it through our own file handle first, then moves it into `folder`, which only we use. If another run
    * has replaced the lock meanwhile, puts that lock back.
@@ -43,10 +43,10 @@ interface Mine {
  * owners send every 10 s. The lock usually prevents two runs at the same time. Fencing (fence.ts) ensures that only one can
  * publish, because a frozen process does not know that it lost the lock.
  */
-export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
+export async function lockJob(folder: string, now: Date, { every = 10_000, busy }: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
   const owner = await thisOwner(now);
-  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(owner), options.busy);
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(owner), busy);
   let replaced: Lock["replaced"];
   try {
     replaced = await take(path, mine);
@@ -60,17 +60,25 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   } finally {
     await rm(mine.path, { force: true });
   }
-  const end = startHeartbeat(path, mine, options);
+  const lost = new AbortController();
+  const confirm = async () => {
+    const found = await readLock(path);
+    if (!isLockOf(found, mine.text)) throw new LostError(lostText(path, found?.text));
+  };
+  const endHeartbeat = startHeartbeat(every, async () => {
+    await touch(mine.file, mine.text).catch(() => {}); // perhaps a full disk: the next heartbeat may succeed
+    await confirm().catch((error: unknown) => {
+      if (error instanceof LostError) lost.abort(error);
+    });
+  });
   return {
     owner,
     replaced,
-    lossOf: async () => {
-      const found = await readLock(path);
-      return isLockOf(found, mine.text) ? undefined : new LostError(lostText(path, found?.text));
-    },
+    lost: lost.signal,
+    confirm,
     release: async (aside) => {
       try {
-        await end();
+        await endHeartbeat();
         await letGo(path, mine, join(aside, "lock"));
       } finally {
         await mine.file.close();
@@ -150,30 +158,6 @@ async function removeLeftovers(path: string, mine: Mine): Promise<void> {
 async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
   const file = await readLock(path).catch(() => undefined); // if it is not a file, it is not ours
   return file !== undefined && !(await holderOf(file, mine.now));
-}
-
-/** Sends heartbeats until the returned function is called. Does not keep the process alive. */
-function startHeartbeat(
-  path: string,
-  mine: Mine,
-  { every = 10_000, onLost = () => {} }: LockOptions,
-): () => Promise<void> {
-  let beat: Promise<void> = Promise.resolve();
-  let lost = false;
-  const refresh = async () => {
-    await touch(mine.file, mine.text).catch(() => {}); // perhaps a full disk: the next heartbeat may succeed
-    const found = await readLock(path).catch(() => ({ text: mine.text }));
-    if (found?.text === mine.text || lost) return;
-    lost = true;
-    onLost(new LostError(lostText(path, found?.text)));
-  };
-  const timer = setInterval(() => {
-    beat = beat.then(refresh);
-  }, every).unref();
-  return async () => {
-    clearInterval(timer);
-    await beat;
-  };
 }
 
 function lostText(path: string, text: string | undefined): string {
