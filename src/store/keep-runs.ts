@@ -118,13 +118,8 @@ export interface Stranger {
   readonly why: string;
 }
 
-interface PastRuns {
-  readonly runs: readonly RunFolder[];
-  readonly strangers: readonly Stranger[];
-}
-
 /** Reads the folder of a job's runs. A run is a folder, not a link, with a manifest that matches it. */
-export async function readPastRuns(folder: string, job: string): Promise<PastRuns> {
+export async function readPastRuns(folder: string, job: string) {
   const names = await readdir(folder).catch(ifAbsent<string[]>([]));
   const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
   for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {

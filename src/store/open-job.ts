@@ -39,7 +39,11 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
   });
 }
 
-/** Adds the lease in the bucket. After an interruption, requests may continue for a while, because releasing the lease needs them. */
+/**
+ * Adds the lease in the bucket. Throws UsageError if the store ignores the conditions of writes, because publishing safely depends
+ * on them. After an interruption, requests may continue for a while, because releasing the lease
+ * needs them.
+ */
 async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   const { env, signal, log } = options;
   const ends = new AbortController();
@@ -52,7 +56,12 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
     await bucket.close();
   };
   try {
-    await requireConditions(bucket);
+    const fault = await tryConditions(bucket);
+    if (fault !== undefined)
+      throw new UsageError(
+        `${bucket.url} cannot be used: ${fault}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
+        [],
+      );
     const held = await leaseInBucket(bucket, options);
     const leased = { ...lease, lost: AbortSignal.any([lease.lost, held.lost]) };
     const release = async () => {
@@ -91,16 +100,6 @@ async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<
     throw new UsageError(`${problem}. Let ${setting} name another folder`, []);
   }
   await writeAside(mark, `${url}\n`, { aside: join(leased.own, markName) });
-}
-
-/** Throws UsageError if the store ignores the conditions of writes. Publishing safely depends on them. */
-async function requireConditions(bucket: Bucket): Promise<void> {
-  const fault = await tryConditions(bucket);
-  if (fault === undefined) return;
-  throw new UsageError(
-    `${bucket.url} cannot be used: ${fault}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
-    [],
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { BucketNames } from "../../cli/bucket-names.js";
 import { manifestName } from "../../dump/manifest.js";
 import { UsageError } from "../../errors.js";
-import { fetchDatabaseOf, localFolderOf, mirrorRun } from "../../store/bucket/fetch-run.js";
+import { fetchDatabaseOf, mirrorRun } from "../../store/bucket/fetch-run.js";
 import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";
 
@@ -26,8 +26,8 @@ export async function verifyInBucket(
     };
     throw new UsageError("There is no database to compare with:", [problem]);
   }
-  const isListed = await mirrorRun(copy, run);
-  const verification = named(await verify(localFolderOf(copy, run), database), names);
+  const { folder, isListed } = await mirrorRun(copy, run);
+  const verification = named(await verify(folder, database), names);
   return isListed ? verification : withStrangeManifest(verification);
 }
 

@@ -88,7 +88,7 @@ function ownKey({ location }: S3, key: string): string {
 const mostKeys = 1000;
 
 /** Removes objects. Missing keys count as removed. Throws StopError, naming the first key that the store does not remove. */
-export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
+async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
   for (let start = 0; start < keys.length; start += mostKeys) {
     const some = keys.slice(start, start + mostKeys);
     const command = new s3.sdk.DeleteObjectsCommand({

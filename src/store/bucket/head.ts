@@ -66,22 +66,20 @@ export async function readHead(bucket: Bucket, key = headKey): Promise<(Found & 
 
 /** Parses a head. Throws StopError if it is invalid, or has a newer format. `url`: its address, for messages. */
 export function headFrom(bytes: Buffer, url: string): Head {
-  const value = jsonOf(bytes, url);
+  const unusable = (problem: string) =>
+    new StopError(`${url} ${problem}. Bring back its last sound version, or use another prefix`);
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw unusable("is not JSON");
+  }
   if (isMapping(value) && typeof value.format === "number" && value.format > 1)
     throw new StopError(`${url} was written by a newer version of kbdump (format ${value.format}). Use that version`);
   const checked = check(headSchema, value);
   if (checked.problems === null) return checked.value;
   const [first] = checked.problems;
-  const problem = first?.path ? `${first.path}: ${first.message}` : first?.message;
-  throw new StopError(`${url} cannot be used: ${problem}. Bring back its last sound version, or use another prefix`);
-}
-
-function jsonOf(bytes: Buffer, url: string): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw new StopError(`${url} is not JSON. Bring back its last sound version, or use another prefix`);
-  }
+  throw unusable(`cannot be used: ${first?.path ? `${first.path}: ${first.message}` : first?.message}`);
 }
 
 export function bytesOfHead(head: Head): Buffer {

@@ -11,7 +11,7 @@ import { RetryError } from "../../errors.js";
 export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal): RequestHandler {
   const open = new Map<string, Connections>();
   const connectionsFor = (url: URL): Connections => {
-    const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env, patience.connect));
+    const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env));
     open.set(url.origin, connections);
     return connections;
   };
@@ -26,7 +26,7 @@ export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal):
       const connections = connectionsFor(url);
       const ends = AbortSignal.any([signal, ...(abortSignal instanceof AbortSignal ? [abortSignal] : [])]);
       try {
-        return await send(request, url, connections, ends, patience.progress);
+        return await send(request, url, connections, ends);
       } catch (error) {
         ends.throwIfAborted();
         const failed = failedRequest(error, url.origin + url.pathname, {
@@ -90,9 +90,15 @@ const slice = 64 * 1024;
  */
 const mostBody = 64 * 1024 * 1024;
 
-function connectionOptions({ hostname }: URL, env: NodeJS.ProcessEnv, timeout: number) {
+function connectionOptions({ hostname }: URL, env: NodeJS.ProcessEnv) {
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return { connections: 16, timeout, caFile: env.AWS_CA_BUNDLE, env: isHere ? {} : env, names: bucketNames };
+  return {
+    connections: 16,
+    timeout: patience.connect,
+    caFile: env.AWS_CA_BUNDLE,
+    env: isHere ? {} : env,
+    names: bucketNames,
+  };
 }
 
 function urlOf({ protocol, hostname, port, path, query }: Outgoing): URL {
@@ -117,7 +123,6 @@ async function send(
   url: URL,
   { dispatcher }: Connections,
   signal: AbortSignal,
-  progress: number,
 ): Promise<Incoming> {
   const sent = dispatcher.request({
     origin: url.origin,
@@ -126,8 +131,8 @@ async function send(
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== "host")),
     body: bodyOf(body),
     signal,
-    headersTimeout: progress,
-    bodyTimeout: progress,
+    headersTimeout: patience.progress,
+    bodyTimeout: patience.progress,
     highWaterMark: mostBody,
   });
   const answer = await unlessAborted(sent, signal);

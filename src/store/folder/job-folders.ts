@@ -49,13 +49,8 @@ export interface LeasedJob extends OwnFolder {
 }
 
 /** The folder that contains the shard folders of a job. */
-export function shardsFolderOf({ name, output }: JobLocation): string {
+function shardsFolderOf({ name, output }: JobLocation): string {
   return join(output.dir, name, "shards");
-}
-
-/** The name of a shard's folder. */
-export function shardFolderName({ index, count }: Shard): string {
-  return `${index}-of-${count}`;
 }
 
 /** The shard whose folder has this name; undefined for any other name. */
@@ -69,7 +64,7 @@ export function foldersOf(location: JobLocation): JobFolders {
   const { name, output, shard } = location;
   const whole = join(output.dir, name);
   const shards = shardsFolderOf(location);
-  const folder = shard ? join(shards, shardFolderName(shard)) : whole;
+  const folder = shard ? join(shards, `${shard.index}-of-${shard.count}`) : whole;
   const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
   return {
