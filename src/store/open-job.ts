@@ -8,7 +8,7 @@ import { ifAbsent, isThere, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import { type Bucket, openBucket } from "./bucket/bucket.js";
 import { BucketStore } from "./bucket/bucket-store.js";
-import { leaseInBucket } from "./bucket/lease.js";
+import { leaseInBucket } from "./bucket/head.js";
 import type { Condition } from "./bucket/objects.js";
 import { type LeasedJob, shownPath } from "./folder/job-folders.js";
 import { type Lease, type LeaseOptions, leaseFolder, lossBehind, openedWith } from "./folder/lease.js";

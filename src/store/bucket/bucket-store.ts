@@ -15,8 +15,7 @@ import type { LeasedJob, Remote } from "../folder/job-folders.js";
 import type { JobStore } from "../job-store.js";
 import { type Bucket, removeWithUploads } from "./bucket.js";
 import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "./fetch-run.js";
-import { type BucketRun, folderOfKey, type Head } from "./head.js";
-import type { BucketLease } from "./lease.js";
+import { type BucketLease, type BucketRun, folderOfKey, type Head } from "./head.js";
 import type { Condition, ObjectFacts } from "./objects.js";
 
 interface Patience {
