@@ -8,7 +8,7 @@ import { problemText } from "../file-error.js";
 import { makeFolder, refuseLink } from "../files/files.js";
 import { settingNames } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { entriesOf } from "../store/folder/fence.js";
+import { entriesOf, isToken } from "../store/folder/fence.js";
 import { lockJob } from "../store/folder/lock.js";
 import { type Journal, openJournal } from "./journal.js";
 import { openTarget, type TargetService, targetLabels } from "./target.js";
@@ -147,6 +147,5 @@ async function isLatest(path: string): Promise<boolean> {
 
 /** Removes the private folder of a killed restore. Its id comes from a file, so anything but a UUID must not become a path. */
 async function removeFolderOf(id: string, folder: string): Promise<void> {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
-    await rm(join(folder, `.${id}`), { recursive: true, force: true });
+  if (isToken(id)) await rm(join(folder, `.${id}`), { recursive: true, force: true });
 }

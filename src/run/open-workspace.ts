@@ -11,8 +11,7 @@ import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } f
 import { removeFrom } from "../store/folder/folder-store.js";
 import type { LeasedJob } from "../store/folder/job-folders.js";
 import { type Workspace, workspaceIn } from "../store/folder/job-folders.js";
-import { type Lease, openedWith } from "../store/folder/lease.js";
-import { type JobOptions, leaseJob } from "../store/open-job.js";
+import { type JobOptions, type Lease, leaseJob, openedWith } from "../store/lease.js";
 import { writtenFormats } from "./finish-formats.js";
 
 /** The files that a run keeps for the next one. `everything` includes a database that could not be published. */

@@ -14,7 +14,7 @@ import { clearRemoved, moveAway } from "../store/folder/folder-store.js";
 import type { Workspace } from "../store/folder/job-folders.js";
 import { foldersOf, type JobFolders, type LeasedJob, refuseLinks, shownPath } from "../store/folder/job-folders.js";
 import { type Decision, decideRuns, type RunFolder, readPastRuns, type Stranger } from "../store/keep-runs.js";
-import { leaseJob } from "../store/open-job.js";
+import { leaseJob } from "../store/lease.js";
 
 export interface PruneOptions extends Pick<RunOptions, "env" | "log" | "now" | "signal"> {
   /** Only report what would be removed. */

@@ -13,7 +13,7 @@ import { shellText } from "../shell-text.js";
 import { removeWaiting } from "../status/waiting-status.js";
 import type { Workspace } from "../store/folder/job-folders.js";
 import { newestComplete, shownPath } from "../store/folder/job-folders.js";
-import { lossBehind } from "../store/folder/lease.js";
+import { lossBehind } from "../store/lease.js";
 
 /** The paths of a published run. */
 export interface Published {

@@ -8,6 +8,7 @@ import {
   deadAfter,
   isAlive,
   ownerFrom,
+  ownerText,
   silenceText,
   startHeartbeat,
   takenOverText,
@@ -89,8 +90,11 @@ export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions)
     const found = await readHead(bucket);
     const { head } = found ?? { head: emptyHead };
     if (found && head.owner?.id === owner.id) return new BucketLease(bucket, options, found);
-    const isFree = !found || mayTakeOver(head, found.age);
-    if (!isFree && !(await isDead(head.owner))) throw new BusyError(busyText(head, found.age));
+    const { owner: other } = head;
+    if (found && other && !mayTakeOver(head, found.age) && !(await isDead(other))) {
+      const who = `${ownerText(other)}. ${silenceText(found.age, "hold")}`;
+      throw new BusyError(`another run of this job is active: ${who}. Wait for its end, or end it there`);
+    }
     if (!(await isNewestHead(bucket, head, found?.etag))) continue;
     const next = takenOver(head, owner);
     const written = await bucket.put(headKey, bytesOfHead(next), found ? { etag: found.etag } : "absent");
@@ -100,7 +104,7 @@ export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions)
 }
 
 /** Whether the owner is a process of this machine that has ended, so that no heartbeat will follow. */
-async function isDead(owner: BucketOwner | null): Promise<boolean> {
+async function isDead(owner: BucketOwner): Promise<boolean> {
   const known = ownerFrom(JSON.stringify(owner));
   return known !== undefined && (await isAlive(known)) === false;
 }
@@ -209,18 +213,10 @@ export class BucketLease {
     void this.#endHeartbeat();
     const { owner } = found?.head ?? {};
     const removed = `${this.#bucket.url}/${headKey} was removed or replaced while this run was active, so it ends`;
-    const error = new LostError(
-      owner ? takenOverText(`process ${owner.pid} on ${owner.host} since ${owner.since}`) : removed,
-    );
+    const error = new LostError(owner ? takenOverText(ownerText(owner)) : removed);
     this.#lost.abort(error);
     throw error;
   }
-}
-
-/** The message that names the owner of a job, and when another run may take over. `age`: milliseconds since the last heartbeat. */
-function busyText({ owner }: Head, age: number): string {
-  const who = `process ${owner?.pid} on ${owner?.host} since ${owner?.since}`;
-  return `another run of this job is active: ${who}. ${silenceText(age, "hold")}. Wait for its end, or end it there`;
 }
 
 /**

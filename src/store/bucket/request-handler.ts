@@ -8,7 +8,7 @@ import { RetryError } from "../../errors.js";
  * SDK gets only complete answers. A request without one rejects with a RetryError, and the SDK retries it. Requests to localhost
  * use no proxy.
  */
-export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal): RequestHandler {
+export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal) {
   const open = new Map<string, Connections>();
   const connectionsFor = (url: URL): Connections => {
     const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env));
@@ -21,7 +21,7 @@ export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal):
   };
   return {
     metadata: { handlerProtocol: "http/1.1" },
-    handle: async (request, { abortSignal } = {}) => {
+    handle: async (request: Outgoing, { abortSignal }: { readonly abortSignal?: unknown } = {}) => {
       const url = urlOf(request);
       const connections = connectionsFor(url);
       const ends = AbortSignal.any([signal, ...(abortSignal instanceof AbortSignal ? [abortSignal] : [])]);
@@ -53,20 +53,6 @@ interface Outgoing {
   readonly query?: Readonly<Record<string, string | readonly string[] | null>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
-}
-
-/** An answer for the SDK. */
-interface Incoming {
-  readonly response: { statusCode: number; headers: Record<string, string>; body: Readable };
-}
-
-/** The SDK's interface of a request handler. */
-interface RequestHandler {
-  readonly handle: (request: Outgoing, options?: { readonly abortSignal?: unknown }) => Promise<Incoming>;
-  readonly destroy: () => void;
-  readonly metadata: { readonly handlerProtocol: string };
-  readonly updateHttpClientConfig: () => void;
-  readonly httpHandlerConfigs: () => object;
 }
 
 /** Variable names for messages about connections. */
@@ -118,12 +104,7 @@ function encoded(text: string): string {
   );
 }
 
-async function send(
-  { method, headers, body }: Outgoing,
-  url: URL,
-  { dispatcher }: Connections,
-  signal: AbortSignal,
-): Promise<Incoming> {
+async function send({ method, headers, body }: Outgoing, url: URL, { dispatcher }: Connections, signal: AbortSignal) {
   const sent = dispatcher.request({
     origin: url.origin,
     path: url.pathname + url.search,

@@ -47,6 +47,11 @@ export function silenceText(age: number, lock: string): string {
   return `Its last heartbeat was ${seen} s ago; without another one, its ${lock} is taken over in ${left} s`;
 }
 
+/** Names an owner in a message. */
+export function ownerText({ pid, host, since }: Pick<Owner, "pid" | "host" | "since">): string {
+  return `process ${pid} on ${host} since ${since}`;
+}
+
 /** Says who took over a job, for the owner that lost it. */
 export function takenOverText(successor: string): string {
   return `this job was taken over by ${successor}: this run sent no heartbeat for two minutes, or its lock was removed. This run ends; the other one continues`;

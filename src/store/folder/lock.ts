@@ -3,7 +3,16 @@ import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { ifAbsent, isThere, openRegular } from "../../files/files.js";
-import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, startHeartbeat, thisOwner } from "./lock-owner.js";
+import {
+  deadAfter,
+  isAlive,
+  type Owner,
+  ownerFrom,
+  ownerText,
+  silenceText,
+  startHeartbeat,
+  thisOwner,
+} from "./lock-owner.js";
 
 interface LockOptions {
   /** Milliseconds between two heartbeats. */
@@ -238,9 +247,7 @@ export async function refuseHeld(path: string, found: LockFile, now: number, bus
 }
 
 function busyText(path: string, { owner, alive, age }: Holder): string {
-  const who = owner
-    ? `process ${owner.pid} on ${owner.host} since ${owner.since}`
-    : "an unknown process, whose lock file cannot be read";
+  const who = owner ? ownerText(owner) : "an unknown process, whose lock file cannot be read";
   if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next run continues where it stopped`;
   return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
 }

@@ -12,7 +12,7 @@ import {
   headFrom,
   leaseInBucket,
 } from "../../../src/store/bucket/head.js";
-import { tryConditions } from "../../../src/store/open-job.js";
+import { tryConditions } from "../../../src/store/lease.js";
 import { startCuttingProxy } from "../../servers/cutting-proxy.js";
 import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow, openAt } from "./bucket-helpers.js";
