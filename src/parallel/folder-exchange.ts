@@ -4,7 +4,16 @@ import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "no
 import { dirname, join } from "node:path";
 import { isRunId } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
-import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
+import {
+  ifAbsent,
+  isCollision,
+  isThere,
+  makeFolder,
+  makeOwnFolder,
+  readRegular,
+  refuseLink,
+  writeAside,
+} from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
 import { removeFrom } from "../store/folder/folder-store.js";
@@ -103,20 +112,16 @@ async function createFile(path: string, content: string): Promise<boolean> {
   try {
     await writeFile(aside, content, { mode: 0o600 });
     await link(aside, path).catch((error: unknown) => {
-      if (isTaken(error)) throw error;
+      if (isCollision(error)) throw error;
       return copyFile(aside, path, constants.COPYFILE_EXCL);
     });
     return true;
   } catch (error) {
-    if (isTaken(error)) return false;
+    if (isCollision(error)) return false;
     throw error;
   } finally {
     await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
   }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
 /** Hard-links a file, or copies it if links fail. Returns false, and leaves no file, if its bytes differ. */

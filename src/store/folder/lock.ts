@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
-import { ifAbsent, isThere, openRegular } from "../../files/files.js";
+import { ifAbsent, ifPresent, isThere, openRegular } from "../../files/files.js";
 import {
   deadAfter,
   isAlive,
@@ -117,7 +117,7 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {
     // A link appears with its content or not at all, and fails if `path` already exists.
-    if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
+    if (await link(mine.path, path).then(() => true, ifPresent(false))) return undefined;
     const dead = await readLock(path);
     if (!dead) {
       if ((await lstat(path).catch(ifAbsent(undefined)))?.isSymbolicLink())
@@ -146,8 +146,7 @@ async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
   const moved = await readLock(aside);
   if (!moved) return; // our folder was fenced after the move
-  if (!isLockOf(moved, mine.text))
-    await link(aside, path).catch(unless("EEXIST", undefined)).catch(ifAbsent(undefined));
+  if (!isLockOf(moved, mine.text)) await link(aside, path).catch(ifPresent(undefined)).catch(ifAbsent(undefined));
   await rm(aside, { force: true });
 }
 
@@ -250,12 +249,4 @@ function busyText(path: string, { owner, alive, age }: Holder): string {
   const who = owner ? ownerText(owner) : "an unknown process, whose lock file cannot be read";
   if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next run continues where it stopped`;
   return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
-}
-
-/** For `catch`: returns a value for errors with this code; rethrows others. */
-function unless<T>(code: string, value: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof Error && "code" in error && error.code === code) return value;
-    throw error;
-  };
 }
