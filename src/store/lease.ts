@@ -143,7 +143,7 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   const bucket = await openBucket(url, { env, signal: ends.signal });
   const close = async () => {
     signal.removeEventListener("abort", endSoon);
-    await bucket.close();
+    await bucket[Symbol.asyncDispose]();
   };
   try {
     const fault = await tryConditions(bucket);

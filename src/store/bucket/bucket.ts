@@ -20,7 +20,7 @@ import {
  */
 export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
-/** Opens a prefix in a bucket. Sends no request. Throws UsageError for a wrong address, or if the AWS SDK is not installed. */
+/** Opens a prefix in a bucket, and closes it at the end of its scope. Sends no request. Throws UsageError for a wrong address, or if the AWS SDK is not installed. */
 export async function openBucket(url: string, options: ClientOptions) {
   const location = prefixFromUrl(url);
   const s3 = await openClient(location, options);
@@ -37,7 +37,7 @@ export async function openBucket(url: string, options: ClientOptions) {
     remove: (keys: readonly string[]) => removeKeys(s3, keys),
     uploads: (prefix: string) => listUploads(s3, prefix),
     endUpload: (upload: OpenUpload) => endUpload(s3, upload),
-    close: async () => s3.client.destroy(),
+    [Symbol.asyncDispose]: async () => s3.client.destroy(),
   };
 }
 

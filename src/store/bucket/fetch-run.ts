@@ -40,12 +40,8 @@ export async function withBucket<T>(
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T> {
   const { openBucket } = await import("./bucket.js"); // slow to load, and not needed for local folders
-  const bucket = await openBucket(url, options);
-  try {
-    return await work(bucket);
-  } finally {
-    await bucket.close();
-  }
+  await using bucket = await openBucket(url, options);
+  return await work(bucket);
 }
 
 /** Looks up a job in a bucket, `s3://bucket/prefix/<job>`; undefined if there is no such job. */
