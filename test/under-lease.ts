@@ -1,6 +1,5 @@
 import type { Job } from "../src/job/job.js";
-import { type Lease, type LeaseOptions, leaseFolder } from "../src/store/folder/lease.js";
-import { type JobOptions, leaseJob } from "../src/store/open-job.js";
+import { type JobOptions, type Lease, type LeaseOptions, leaseFolder, leaseJob } from "../src/store/lease.js";
 
 /** Does work under the lease of a job folder; rejects like a run. */
 export async function underLease<T>(

@@ -132,7 +132,7 @@ export async function jobFrom(
     const { loadJob } = await import("../job/load-job.js");
     return loadJob(job === undefined ? { none: true } : { file: job }, flags, environment.env, { notifies });
   }
-  const { findJob } = await import("../store/find-run.js");
+  const { findJob } = await import("./find-job.js");
   return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
 }
 

@@ -1,17 +1,17 @@
-import { link, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { link, readdir, readlink, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { manifestName } from "../dump/manifest.js";
+import { readRunFacts } from "../dump/read-manifest.js";
 import { isRunId } from "../dump/run-id.js";
 import { StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import { isThere } from "../files/files.js";
+import { isThere, kindOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { pendingDatabase } from "../store/folder/fence.js";
-import { mendLatest } from "../store/folder/folder-store.js";
-import type { LeasedJob } from "../store/folder/job-folders.js";
-import { endMovesAside, moveAside } from "../store/folder/remove-from.js";
+import { endMovesAside, moveAside, otherThanLink } from "../store/folder/folder-store.js";
+import { type LeasedJob, newestComplete, runIdsIn } from "../store/folder/job-folders.js";
 
 /** The name of the new database in a run's scratch folder. */
 export const newDatabase = "new.duckdb";
@@ -91,6 +91,34 @@ export async function mendPublished(leased: LeasedJob, job: Job, log: Log): Prom
     if (error instanceof UsageError || !(await isThere(leased.own))) throw error; // our folder is gone: we were fenced
     log("warn", `latest could not be repaired: ${problemText(error)}`);
   });
+}
+
+/**
+ * Points `latest` to the newest complete run of the job, in case an earlier run failed to. If `latest` is not a link, for example a
+ * folder left by copying or unpacking, moves it aside. Throws UsageError, and changes nothing, if that is not possible.
+ */
+export async function mendLatest(leased: LeasedJob, job: string, log: Log): Promise<void> {
+  const path = join(leased.folder, "latest");
+  const other = await otherThanLink(path);
+  if (other) {
+    const run = other.isDirectory() ? await readRunFacts(path) : undefined;
+    const what = run ? `${kindOf(other)}, a copy of run ${run.run_id},` : kindOf(other);
+    const aside = await moveAside(leased, path).catch(async (error: unknown) => {
+      if (!(await isThere(leased.own))) throw error; // we were fenced
+      throw new UsageError(
+        `${path} is ${what} where a link belongs, and it cannot be moved aside (${problemText(error)}). Move it away`,
+        [],
+      );
+    });
+    log("warn", `${path} was ${what} where a link belongs: it was moved to ${aside}`);
+  }
+  const link = await readlink(path).catch(() => undefined);
+  const isElsewhere = link !== undefined && dirname(link) !== "runs";
+  if (isElsewhere && (await stat(path).catch(() => undefined))) return; // a link that the user made
+  const [last] = await runIdsIn(leased.runs);
+  if (last !== undefined && link === join("runs", last)) return;
+  const newest = await newestComplete(leased, { job });
+  if (newest !== undefined && link !== join("runs", newest)) await leased.store.pointLatest(newest);
 }
 
 /** Like mendPublished, for the database only. */

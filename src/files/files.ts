@@ -29,10 +29,15 @@ export function ifAbsent<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** For `catch`: returns a value for errors with this code; rethrows others. */
-export function unless<T>(code: string, value: T): (error: unknown) => T {
+/** Whether an error means that something exists at the path already. */
+export function isCollision(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
+}
+
+/** For `catch`: returns a value if something exists at the path already; rethrows any other error. */
+export function ifPresent<T>(value: T): (error: unknown) => T {
   return (error) => {
-    if (error instanceof Error && "code" in error && error.code === code) return value;
+    if (isCollision(error)) return value;
     throw error;
   };
 }
@@ -159,7 +164,7 @@ async function makeOne(path: string): Promise<boolean> {
 
 /** Makes a folder in an owner's folder, but no parents: a fenced owner must not recreate its folder. The folder may already exist. */
 export async function makeOwnFolder(path: string): Promise<void> {
-  await mkdir(path, { mode: 0o700 }).catch(unless("EEXIST", undefined));
+  await mkdir(path, { mode: 0o700 }).catch(ifPresent(undefined));
 }
 
 /** Creates the folders of a path within a folder, for the owner only. Rejects if that folder does not exist. */

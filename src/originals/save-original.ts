@@ -5,7 +5,7 @@ import { retrying } from "../client/retry.js";
 import type { Original, SavedOriginal } from "../dump/manifest.js";
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
 import { fingerprint } from "../files/join-segments.js";
-import { runBefore, type Workspace } from "../store/workspace.js";
+import { runBefore, type Workspace } from "../store/folder/job-folders.js";
 import { countOf } from "../words.js";
 import type { OfferedFile, WantedFile } from "./ask-for-file.js";
 import type { Download, IncomingFile } from "./download.js";

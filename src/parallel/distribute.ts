@@ -6,7 +6,7 @@ import type { Log } from "../log.js";
 import { noteDistributed, planHash } from "../segments/earlier-work.js";
 import type { ReadOptions } from "../segments/read-documents.js";
 import { namesOfBegun } from "../segments/shared-segments.js";
-import { runBefore } from "../store/workspace.js";
+import { runBefore } from "../store/folder/job-folders.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";

@@ -5,18 +5,18 @@ import { dirname, join } from "node:path";
 import { StopError } from "../errors.js";
 import {
   ifAbsent,
+  ifPresent,
   isThere,
   makeFolder,
   makeOwnFolder,
   readRegular,
   refuseLink,
-  unless,
   writeAside,
 } from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
-import { exchangesOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
-import { removeFrom } from "../store/folder/remove-from.js";
+import { removeFrom } from "../store/folder/folder-store.js";
+import { type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
 
 /**
@@ -65,6 +65,11 @@ export async function removeFolders(leased: LeasedJob, isChosen: (runId: string)
     if (isChosen(name)) await removeFrom(leased, join(exchanges, name));
 }
 
+/** The folder in which the workers of a run submit results: `.work/exchange`. */
+function exchangesOf({ private: hidden }: Pick<JobFolders, "private">): string {
+  return join(hidden, "exchange");
+}
+
 /** The folder of an exchange. Throws StopError for planted links. */
 async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
   const folder = join(exchangesOf(folders), runId);
@@ -107,7 +112,7 @@ async function createFile(path: string, content: string): Promise<boolean> {
     const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // also fails if the name exists
     return await link(aside, path)
       .catch(copy)
-      .then(() => true, unless("EEXIST", false));
+      .then(() => true, ifPresent(false));
   } finally {
     await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
   }

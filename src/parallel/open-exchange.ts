@@ -37,7 +37,7 @@ export async function openExchanges(job: Job, { env, signal, log }: ExchangeOpti
     of: async (runId) => bucketExchange(place, runId, await copies.folderOf(bucket.url)),
     [Symbol.asyncDispose]: async () => {
       await copies[Symbol.asyncDispose]();
-      await bucket.close();
+      await bucket[Symbol.asyncDispose]();
     },
   };
 }

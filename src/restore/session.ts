@@ -8,7 +8,7 @@ import { problemText } from "../file-error.js";
 import { makeFolder, refuseLink } from "../files/files.js";
 import { settingNames } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { entriesOf } from "../store/folder/fence.js";
+import { entriesOf, isToken } from "../store/folder/fence.js";
 import { lockJob } from "../store/folder/lock.js";
 import { type Journal, openJournal } from "./journal.js";
 import { openTarget, type TargetService, targetLabels } from "./target.js";
@@ -108,15 +108,7 @@ export async function leaseRestoreFolder(
   const path = restoreFolderOf(runFolder);
   await refuseLinksBeside(runFolder);
   await makeFolder(path);
-  const lost = new AbortController();
-  const lock = await lockJob(path, now(), {
-    onLost: (error) => lost.abort(error),
-    busy: "another restore of this run is active",
-  });
-  const checkOwn = async () => {
-    const loss = await lock.lossOf();
-    if (loss) throw loss;
-  };
+  const lock = await lockJob(path, now(), { busy: "another restore of this run is active" });
   const own = join(path, `.${lock.owner.id}`);
   await makeFolder(own);
   await removeFolderOf(lock.replaced?.id ?? "", path);
@@ -126,7 +118,7 @@ export async function leaseRestoreFolder(
       .catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`));
     await rm(own, { recursive: true, force: true });
   };
-  return { path, signal: AbortSignal.any([signal, lost.signal]), checkOwn, [Symbol.asyncDispose]: release };
+  return { path, signal: AbortSignal.any([signal, lock.lost]), checkOwn: lock.confirm, [Symbol.asyncDispose]: release };
 }
 
 /**
@@ -155,6 +147,5 @@ async function isLatest(path: string): Promise<boolean> {
 
 /** Removes the private folder of a killed restore. Its id comes from a file, so anything but a UUID must not become a path. */
 async function removeFolderOf(id: string, folder: string): Promise<void> {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
-    await rm(join(folder, `.${id}`), { recursive: true, force: true });
+  if (isToken(id)) await rm(join(folder, `.${id}`), { recursive: true, force: true });
 }

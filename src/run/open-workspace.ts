@@ -8,11 +8,10 @@ import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/open-exchange.js";
 import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../segments/earlier-work.js";
+import { removeFrom } from "../store/folder/folder-store.js";
 import type { LeasedJob } from "../store/folder/job-folders.js";
-import { type Lease, openedWith } from "../store/folder/lease.js";
-import { removeFrom } from "../store/folder/remove-from.js";
-import { type JobOptions, leaseJob } from "../store/open-job.js";
-import { type Workspace, workspaceIn } from "../store/workspace.js";
+import { type Workspace, workspaceIn } from "../store/folder/job-folders.js";
+import { type JobOptions, type Lease, leaseJob, openedWith } from "../store/lease.js";
 import { writtenFormats } from "./finish-formats.js";
 
 /** The files that a run keeps for the next one. `everything` includes a database that could not be published. */

@@ -11,8 +11,8 @@ import { type Job, serviceName } from "../job/job.js";
 import type { Log } from "../log.js";
 import { object, text, valueIf } from "../schema.js";
 import { isToken } from "../store/folder/fence.js";
+import { removeFrom } from "../store/folder/folder-store.js";
 import type { JobFolders, LeasedJob } from "../store/folder/job-folders.js";
-import { removeFrom } from "../store/folder/remove-from.js";
 import { tool } from "../tool.js";
 import { requestFile } from "./request-sum.js";
 

@@ -1,17 +1,11 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { readDumpFolder, readRunFacts } from "../dump/read-manifest.js";
+import { readRunFacts } from "../dump/read-manifest.js";
 import { UsageError } from "../errors.js";
 import { ifAbsent, isThere } from "../files/files.js";
-import { isJobName, type Job } from "../job/job.js";
-import { loadJob } from "../job/load-job.js";
-import type { JobFlags } from "../job/merge-flags.js";
-import { recordedJobFile } from "../job/recorded-options.js";
-import { isBucketUrl } from "../job/s3-url.js";
-import { looksLikeKey } from "../safe-text.js";
-import { fetchDatabaseOf, fetchManifestsOf, fetchRunOf, type JobCopy } from "./bucket/fetch-run.js";
+import { fetchDatabaseOf, fetchRunOf, type JobCopy } from "./bucket/fetch-run.js";
 import type { BucketRun } from "./bucket/head.js";
-import { type FindOptions, type FoundJob, findNamed, isJob, lookAt } from "./find-named.js";
+import { type FindOptions, type FoundJob, findNamed, lookAt } from "./find-named.js";
 import { foldersOf, newestComplete, runIdsIn, shardOfFolder } from "./folder/job-folders.js";
 
 /**
@@ -88,7 +82,7 @@ async function meant(job: FoundJob, word: string): Promise<RunToFetch> {
   if (found) return found;
   const latest = join(foldersOf(job.location).folder, "latest");
   if (!job.copy && (await lookAt(latest)) === "run") return { folder: latest }; // a copy without `runs`
-  const path = `${shownRuns(job)}/${basename((await newest(job, word)).folder)}`;
+  const path = `${shownRuns(job)}/${basename((await newestRun(job, word)).folder)}`;
   throw noRun(word, `no complete run, so there is no latest. The newest run is partial or cannot be read: ${path}`);
 }
 
@@ -105,7 +99,7 @@ async function named(job: FoundJob, beginning: string, word: string): Promise<Ru
 }
 
 /** The newest run of a job, complete or not. Throws UsageError if there is none. */
-async function newest(job: FoundJob, word: string): Promise<RunToFetch> {
+export async function newestRun(job: FoundJob, word: string): Promise<RunToFetch> {
   const [id] = await idsOf(job);
   if (id === undefined) throw noRun(word, `no run in ${shownRuns(job)} yet`);
   return toFetch(job, id);
@@ -160,46 +154,4 @@ export async function findDatabase(
     ? "it is a shard, which has no database. Name a run folder of it, or join the shards and name the job"
     : `there is no ${expected}. Put duckdb into output.formats and run the job, or name a ${what}`;
   throw new UsageError("The job has no database:", [{ path: word, message }]);
-}
-
-/**
- * Loads the job that a word names, from a job file, or from the newest run of a job given by name or folder. Flags override its
- * settings. `notifies`: the command sends the job's notifications. Throws UsageError if there is no such job, or with every
- * problem.
- */
-export async function findJob(
-  word: string,
-  flags: JobFlags,
-  options: FindOptions,
-  { notifies }: { readonly notifies: boolean },
-): Promise<Job> {
-  const { env, out } = options;
-  if (!(await namesPastJob(word, out))) return loadJob({ file: word }, flags, env, { notifies });
-  const found = await findNamed(word, options);
-  if (found.kind !== "job" || found.run !== undefined)
-    throw new UsageError("No such job:", [{ path: word, message: "expected a job: its file, its name or its folder" }]);
-  const { folder: run, inBucket } = await newest(found, word);
-  if (inBucket) await fetchManifestsOf(inBucket.copy, [inBucket.run]);
-  const { manifest, problems } = await readDumpFolder(run);
-  if (manifest === undefined)
-    throw new UsageError(
-      `The job of ${run} cannot be read:`,
-      problems.map((message) => ({ path: run, message })),
-    );
-  if (notifies && manifest.options.notify === true) {
-    const message = "the job sends notifications, and no run records their addresses; name its job file";
-    throw new UsageError("The job cannot be run by its name:", [{ path: word, message }]);
-  }
-  const { bucket, dir } = found.location.output;
-  const recorded = recordedJobFile(manifest, bucket ?? dir);
-  return loadJob({ what: `the job that ${run} recorded`, recorded }, flags, env, { notifies });
-}
-
-/** Whether a word names a job that has run, not a job file: a job folder, or a name that is not a file. */
-async function namesPastJob(word: string, out = "output"): Promise<boolean> {
-  if (isBucketUrl(word)) return true;
-  const there = await lookAt(word);
-  if (isJob(there)) return true;
-  if (!isJobName(word) || looksLikeKey(word)) return false;
-  return there === "nothing" || isBucketUrl(out) || isJob(await lookAt(join(out, word)));
 }

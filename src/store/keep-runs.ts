@@ -1,103 +1,10 @@
-import { lstat, readdir, readlink, rm, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { manifestFormat, manifestName, type RunFacts } from "../dump/manifest.js";
 import { otherFormat, readRunFacts } from "../dump/read-manifest.js";
 import { isRestoreFolder, timeOfRun } from "../dump/run-id.js";
-import { LostError } from "../errors.js";
-import { problemText } from "../file-error.js";
 import { ifAbsent, isThere } from "../files/files.js";
-import { flush } from "../files/flush.js";
-import type { Job, Keep } from "../job/job.js";
-import type { Log } from "../log.js";
-import type { JobFolders, LeasedJob } from "./folder/job-folders.js";
-import { clearRemoved, moveAway } from "./folder/remove-from.js";
-
-/** The decisions on a job's runs. */
-export interface PrunePlan {
-  /** Newest first. */
-  readonly runs: readonly (Decision & Pick<RunFolder, "bytes">)[];
-  readonly strangers: readonly Stranger[];
-  /** Whether work that was set aside is too old to be resumed. */
-  readonly setAside: boolean;
-}
-
-/** A run that could not be removed. */
-export interface PruneFailure {
-  readonly runId: string;
-  readonly error: string;
-}
-
-/**
- * Decides which runs to keep, without changing anything. `current`, the run that was just published, stays even if there are newer
- * run folders.
- */
-export async function planPrune(
-  job: Job,
-  keep: Keep,
-  folders: Pick<JobFolders, "runs" | "private">,
-  now: Date,
-  current?: string,
-): Promise<PrunePlan> {
-  const { runs, strangers } = await readPastRuns(folders.runs, job.name);
-  const decisions = decideRuns(runs, keep).map((run) =>
-    run.runId === current && !run.keep ? { ...run, keep: true, reasons: ["published just now"] } : run,
-  );
-  const facts = await lstat(join(folders.private, "set-aside")).catch(() => undefined);
-  const age = now.getTime() - (facts?.mtimeMs ?? now.getTime());
-  return { runs: decisions, strangers, setAside: age > job.resumeWithin * 3_600_000 };
-}
-
-/**
- * Removes the runs that the plan does not keep, and logs each removal first. A kill leaves no run half removed, and the next run
- * deletes the rest. Returns the runs that could not be removed. Removes no more runs after `signal` aborts.
- */
-export async function pruneRuns(
-  plan: PrunePlan,
-  leased: LeasedJob,
-  log: Log,
-  signal?: AbortSignal,
-): Promise<readonly PruneFailure[]> {
-  await leadLatestAway(plan, leased);
-  if (plan.setAside) {
-    log("info", "removing the work that was set aside: too old to be continued");
-    await moveAway(leased, join(leased.private, "set-aside")).catch(() => {});
-  }
-  const failures: PruneFailure[] = [];
-  for (const { runId, reasons } of plan.runs.filter(({ keep }) => !keep)) {
-    if (signal?.aborted) {
-      failures.push({ runId, error: "interrupted before it was removed" });
-      continue;
-    }
-    log("info", `removing run ${runId}: ${reasons.join(", ")}`);
-    try {
-      await rm(join(leased.own, runId), { recursive: true, force: true }); // work that cannot be resumed without this run
-      await leased.store.removeRun(runId);
-    } catch (error) {
-      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes when it ends
-      failures.push({ runId, error: problemText(error) });
-    }
-  }
-  await flush(leased.runs).catch(() => {}); // without it, a power cut may bring a removed run back
-  if (!signal?.aborted) await clearRemoved(leased);
-  return failures;
-}
-
-/** Points `latest` to the newest complete run if it points to a removed run, or nowhere. */
-async function leadLatestAway({ runs }: PrunePlan, leased: LeasedJob): Promise<void> {
-  const latest = join(leased.folder, "latest");
-  const target = await readlink(latest).catch(() => undefined);
-  if (target === undefined) return;
-  const leadsSomewhere = await stat(latest).then(
-    () => true,
-    () => false,
-  );
-  const place = resolve(leased.folder, target);
-  const goes = runs.some(({ runId, keep }) => !keep && resolve(leased.runs, runId) === place);
-  if (leadsSomewhere && !goes) return;
-  const newest = runs.find(({ keep, status }) => keep && status === "complete");
-  if (newest) await leased.store.pointLatest(newest.runId);
-  else await moveAway(leased, latest);
-}
+import type { Keep } from "../job/job.js";
 
 export interface PastRun {
   /** Contains the time at which the run began (see `timeOfRun`). */
@@ -211,13 +118,8 @@ export interface Stranger {
   readonly why: string;
 }
 
-interface PastRuns {
-  readonly runs: readonly RunFolder[];
-  readonly strangers: readonly Stranger[];
-}
-
 /** Reads the folder of a job's runs. A run is a folder, not a link, with a manifest that matches it. */
-export async function readPastRuns(folder: string, job: string): Promise<PastRuns> {
+export async function readPastRuns(folder: string, job: string) {
   const names = await readdir(folder).catch(ifAbsent<string[]>([]));
   const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
   for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {

@@ -86,18 +86,17 @@ export interface ShardSet {
 /** The divisions for which the job has shards, smallest first. Reads only folder names and the heads of a bucket. */
 async function listShards(location: JobLocation, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
   const runs = copy ? await shardRunsInBucket(copy.url, copy.options) : await findShardRuns(location);
-  const counts = new Set(runs.map(({ count }) => count));
-  return [...counts]
-    .sort((one, other) => one - other)
-    .map((count) => {
-      const done = new Map(
-        runs.flatMap(({ index, newest, ...run }) => (run.count === count && newest ? [[index, basename(newest)]] : [])),
-      );
-      const all = Array.from({ length: count }, (_, at) => at + 1);
-      return {
-        count,
-        missing: all.filter((index) => !done.has(index)),
-        newestRunId: [...done.values()].sort().at(-1),
-      };
-    });
+  const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
+  return counts.map((count) => {
+    const done = runs.filter((run) => run.count === count && run.newest !== undefined);
+    const indexes = new Set(done.map(({ index }) => index));
+    return {
+      count,
+      missing: Array.from({ length: count }, (_, at) => at + 1).filter((index) => !indexes.has(index)),
+      newestRunId: done
+        .map(({ newest = "" }) => basename(newest))
+        .sort()
+        .at(-1),
+    };
+  });
 }

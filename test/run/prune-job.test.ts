@@ -3,11 +3,10 @@ import { mkdir, readdir, readFile, readlink, rename, rm, symlink, utimes, writeF
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BusyError, UsageError } from "../../src/errors.js";
-import { pruneJob } from "../../src/run/prune-job.js";
+import { planPrune, pruneJob } from "../../src/run/prune-job.js";
 import { runJob } from "../../src/run/run-job.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
 import { lockJob } from "../../src/store/folder/lock.js";
-import { planPrune } from "../../src/store/keep-runs.js";
 import { inFull } from "../rounds.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";

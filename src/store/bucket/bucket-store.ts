@@ -10,13 +10,12 @@ import { forEachOf, ifAbsent, makeOwnFolder } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { pendingDatabase } from "../folder/fence.js";
+import { moveAside, removeFrom } from "../folder/folder-store.js";
 import type { LeasedJob, Remote } from "../folder/job-folders.js";
-import { moveAside, removeFrom } from "../folder/remove-from.js";
 import type { JobStore } from "../job-store.js";
 import { type Bucket, removeWithUploads } from "./bucket.js";
 import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "./fetch-run.js";
-import { type BucketRun, folderOfKey, type Head } from "./head.js";
-import type { BucketLease } from "./lease.js";
+import { type BucketLease, type BucketRun, folderOfKey, type Head } from "./head.js";
 import type { Condition, ObjectFacts } from "./objects.js";
 
 interface Patience {

@@ -20,7 +20,7 @@ import {
  */
 export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
-/** Opens a prefix in a bucket. Sends no request. Throws UsageError for a wrong address, or if the AWS SDK is not installed. */
+/** Opens a prefix in a bucket, and closes it at the end of its scope. Sends no request. Throws UsageError for a wrong address, or if the AWS SDK is not installed. */
 export async function openBucket(url: string, options: ClientOptions) {
   const location = prefixFromUrl(url);
   const s3 = await openClient(location, options);
@@ -37,7 +37,7 @@ export async function openBucket(url: string, options: ClientOptions) {
     remove: (keys: readonly string[]) => removeKeys(s3, keys),
     uploads: (prefix: string) => listUploads(s3, prefix),
     endUpload: (upload: OpenUpload) => endUpload(s3, upload),
-    close: async () => s3.client.destroy(),
+    [Symbol.asyncDispose]: async () => s3.client.destroy(),
   };
 }
 
@@ -88,7 +88,7 @@ function ownKey({ location }: S3, key: string): string {
 const mostKeys = 1000;
 
 /** Removes objects. Missing keys count as removed. Throws StopError, naming the first key that the store does not remove. */
-export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
+async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
   for (let start = 0; start < keys.length; start += mostKeys) {
     const some = keys.slice(start, start + mostKeys);
     const command = new s3.sdk.DeleteObjectsCommand({

@@ -11,8 +11,6 @@ import { homeFolder, prefixFromUrl } from "../../job/s3-url.js";
 export interface Copies extends AsyncDisposable {
   /** Creates and returns the folder for copies from an address. Only this function creates it, so no later write brings it back. */
   readonly folderOf: (url: string) => Promise<string>;
-  /** Calls `copy` only once per path. Later calls return the same promise. */
-  readonly once: <T>(path: string, copy: () => Promise<T>) => Promise<T>;
   /** Settles like `work`. For a disk error, says that copies cannot be stored, and what to do. */
   readonly explain: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -21,12 +19,7 @@ export interface Copies extends AsyncDisposable {
 export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = "KBDUMP_COPIES"): Copies {
   const root = copiesRoot(env, home);
   const own = root === undefined ? undefined : join(root, copiesFolder(randomUUID()));
-  const copied = new Map<string, Promise<unknown>>();
-  const once = <T>(path: string, copy: () => Promise<T>) => {
-    const copying = (copied.get(path) as Promise<T> | undefined) ?? copy();
-    copied.set(path, copying);
-    return copying;
-  };
+  let making: Promise<void> | undefined;
   const explain = async <T>(work: () => Promise<T>) => {
     try {
       return await work();
@@ -44,18 +37,17 @@ export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = 
       const { bucket, prefix } = prefixFromUrl(url);
       const path = join("s3", bucket, ...prefix.split("/").filter((part) => part !== ""));
       await explain(async () => {
-        await once(own, () => makeFolderOfOwner(root, own));
+        making ??= makeFolderOfOwner(root, own);
+        await making;
         await utimes(join(own, ownerFile), new Date(), new Date()); // marks the folder as in use
         await makeFolders(own, join(path, "copy"));
       });
       return join(own, path);
     },
-    once,
     explain,
     [Symbol.asyncDispose]: async () => {
-      if (own === undefined || copied.size === 0) return;
-      // The next command removes leftovers.
-      await rm(own, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+      if (own === undefined || making === undefined) return;
+      await rm(own, { recursive: true, force: true, maxRetries: 5 }).catch(() => {}); // the next command removes leftovers
     },
   };
 }

@@ -4,7 +4,6 @@ import { type ListedFile, listedFiles, type Manifest, manifestName } from "../..
 import { readManifest } from "../../dump/read-manifest.js";
 import { StopError } from "../../errors.js";
 import { isThere, makeFolders } from "../../files/files.js";
-import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { emptyReadProgress, type ReadProgress } from "../../read-progress.js";
 import type { Bucket } from "./bucket.js";
@@ -41,12 +40,8 @@ export async function withBucket<T>(
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T> {
   const { openBucket } = await import("./bucket.js"); // slow to load, and not needed for local folders
-  const bucket = await openBucket(url, options);
-  try {
-    return await work(bucket);
-  } finally {
-    await bucket.close();
-  }
+  await using bucket = await openBucket(url, options);
+  return await work(bucket);
 }
 
 /** Looks up a job in a bucket, `s3://bucket/prefix/<job>`; undefined if there is no such job. */
@@ -57,11 +52,6 @@ export async function lookForJob(url: string, options: LocalCopyOptions): Promis
     const folder = await options.copies.folderOf(bucket.url);
     return { url: bucket.url, job: basename(folder), head: found.head, age: found.age, folder, options };
   });
-}
-
-/** The folder for the copy of a run. */
-export function localFolderOf({ folder }: JobCopy, { run_id }: BucketRun): string {
-  return join(folder, "runs", run_id);
 }
 
 /**
@@ -83,27 +73,14 @@ export async function fetchRunOf(job: JobCopy, run: BucketRun): Promise<void> {
   await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, job.options)); // opening the copy reports an invalid manifest
 }
 
-/**
- * Fetches every object in the folder of a run, to verify the bucket's files. Returns whether manifest.json is the one that head.json
- * lists. Throws like `fetchRunOf`.
- */
-export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> {
-  return copyInto(job, run, async (bucket, folder) => {
-    const files: WantedFile[] = [];
-    for await (const { key, bytes } of bucket.list(`${run.folder}/`)) {
-      const path = key.slice(run.folder.length + 1);
-      if (isSafe(path)) files.push({ key, path, bytes, sha256: undefined });
-    }
-    if (!files.some(({ path }) => path === manifestName)) throw noManifest(job, run);
-    await fetchFiles(bucket, folder, files, { ...job.options, step: `fetching run ${run.run_id}` });
-    return (await fingerprint(join(folder, manifestName))).sha256 === run.manifest.sha256;
-  });
-}
-
 /** Copies into the folder of a run. If the run was removed meanwhile, for example by `output.keep`, the error says so. */
-function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder: string) => Promise<T>): Promise<T> {
-  const folder = localFolderOf(job, run);
-  const copyOrExplain = async (bucket: Bucket) => {
+export function copyInto<T>(
+  job: JobCopy,
+  run: BucketRun,
+  copy: (bucket: Bucket, folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = join(job.folder, "runs", run.run_id);
+  return fetching(job, async (bucket) => {
     await makeFolders(job.folder, join("runs", run.run_id, manifestName));
     return copy(bucket, folder).catch(async (error: unknown) => {
       const found = job.options.signal.aborted ? undefined : await readHead(bucket).catch(() => undefined);
@@ -112,51 +89,33 @@ function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder
         `${job.url}/runs/${run.run_id} was removed while it was fetched: its head.json does not list it any more. Use another run; kbdump list ${job.url} shows those that are left`,
       );
     });
-  };
-  return job.options.copies.once(folder, () => fetching(job, copyOrExplain));
-}
-
-function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError {
-  const problem = `${url}/${folder}/${manifestName} is not there, although head.json lists the run`;
-  return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
-}
-
-/** Whether a path stays inside its folder. Runs write only safe paths. */
-function isSafe(path: string): boolean {
-  return !/[\\\p{Cc}]/u.test(path) && path.split("/").every((name) => !["", ".", ".."].includes(name));
-}
-
-/** Fetches the database of a job. Returns the path of the copy; undefined if the job has no database. */
-export async function fetchDatabaseOf(job: JobCopy): Promise<string | undefined> {
-  const key = `${job.job}.duckdb`;
-  const path = join(job.folder, key);
-  return job.options.copies.once(path, () =>
-    fetching(job, (bucket) => fetchLatest(bucket, job.folder, key, job.options)),
-  );
+  });
 }
 
 /** Maximum fetches of a database that is replaced during each of them. */
 const mostTries = 3;
 
-/** Fetches an object, and again if it is replaced meanwhile. Returns its path; undefined if it does not exist. */
-async function fetchLatest(
-  bucket: Bucket,
-  folder: string,
-  key: string,
-  options: LocalCopyOptions,
-): Promise<string | undefined> {
-  let facts = await bucket.look(key);
-  for (let tries = 1; facts; tries++) {
-    const { etag } = facts;
-    try {
-      await fetchFiles(bucket, folder, [{ ...facts, key, path: key }], { ...options, step: `fetching ${key}` });
-      return join(folder, key);
-    } catch (error) {
-      facts = await bucket.look(key);
-      if (tries === mostTries || facts?.etag === etag) throw error;
+/**
+ * Fetches the database of a job, and again if it is replaced meanwhile. Returns the path of the copy; undefined if the job has no
+ * database.
+ */
+export async function fetchDatabaseOf(job: JobCopy): Promise<string | undefined> {
+  const key = `${job.job}.duckdb`;
+  return fetching(job, async (bucket) => {
+    let facts = await bucket.look(key);
+    for (let tries = 1; facts; tries++) {
+      const { etag } = facts;
+      try {
+        const wanted = [{ ...facts, key, path: key }];
+        await fetchFiles(bucket, job.folder, wanted, { ...job.options, step: `fetching ${key}` });
+        return join(job.folder, key);
+      } catch (error) {
+        facts = await bucket.look(key);
+        if (tries === mostTries || facts?.etag === etag) throw error;
+      }
     }
-  }
-  return undefined;
+    return undefined;
+  });
 }
 
 function fetching<T>({ url, options }: JobCopy, work: (bucket: Bucket) => Promise<T>): Promise<T> {
@@ -169,17 +128,14 @@ export interface WantedFile extends FileFacts {
   readonly path: string;
 }
 
-interface TransferOptions {
+interface FetchOptions {
+  /** The step to show as progress. */
+  readonly step: string;
   readonly signal: AbortSignal;
   /** Shows the progress. Returns a function that ends the display. */
   readonly watch?: (progress: ReadProgress) => () => void;
   /** Called for a damaged object, which is then skipped. Without this callback, a damaged object fails the transfer. */
   readonly onDamaged?: (file: WantedFile, error: DamagedError) => void;
-}
-
-interface FetchOptions extends TransferOptions {
-  /** The step to show as progress. */
-  readonly step: string;
 }
 
 /** Objects to fetch at once. Each takes up to 16 MB of memory. */
@@ -226,7 +182,7 @@ export async function fetchRun(
   bucket: Bucket,
   run: BucketRun,
   folder: string,
-  options: TransferOptions,
+  options: Omit<FetchOptions, "step">,
   wanted: (manifest: Manifest) => readonly ListedFile[] = listedFiles,
 ): Promise<void> {
   await fetchFiles(bucket, folder, [manifestOf(run)], { ...options, step: "reading manifests" });

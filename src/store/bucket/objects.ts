@@ -110,7 +110,8 @@ async function putParts(s3: S3, key: string, file: LargeFile): Promise<Written> 
   let written: Written = "refused";
   try {
     const Parts = await sendParts(s3, { key, id }, file);
-    if (condition !== undefined && (await isRefusedAlready(s3, key, condition))) return "refused";
+    // Some stores check the condition only for single requests, so check it here, too.
+    if (condition !== undefined && !holds(condition, (await lookAt(s3, key))?.etag)) return "refused";
     const command = new s3.sdk.CompleteMultipartUploadCommand({
       ...s3.at(key),
       UploadId: id,
@@ -122,12 +123,6 @@ async function putParts(s3: S3, key: string, file: LargeFile): Promise<Written> 
   } finally {
     if (written === "refused") await endUpload(s3, { key, id }).catch(() => {}); // the error of the upload says more
   }
-}
-
-/** Checks the condition before a multipart upload, because some stores check it only for single requests. */
-async function isRefusedAlready(s3: S3, key: string, condition: Condition): Promise<boolean> {
-  const found = await lookAt(s3, key);
-  return found?.etag !== (condition === "absent" ? undefined : condition.etag);
 }
 
 interface Part {
@@ -324,7 +319,6 @@ export interface FetchedFacts extends FileFacts, Transfer {}
  */
 export async function fetchFile(s3: S3, key: string, path: string, facts: FetchedFacts): Promise<void> {
   await using file = await open(path, "wx", 0o600);
-  let isWhole = false;
   try {
     const hash = createHash("sha256");
     let [start, etag]: [number, string | undefined] = [0, undefined];
@@ -337,9 +331,9 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
       [start, etag] = [start + range.bytes.length, range.etag];
     } while (start < facts.bytes);
     if (facts.sha256 !== undefined && hash.digest("hex") !== facts.sha256) throw otherContent(s3, key, facts);
-    isWhole = true;
-  } finally {
-    if (!isWhole) await rm(path, { force: true });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
   }
 }
 

@@ -8,10 +8,10 @@ import { RetryError } from "../../errors.js";
  * SDK gets only complete answers. A request without one rejects with a RetryError, and the SDK retries it. Requests to localhost
  * use no proxy.
  */
-export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal): RequestHandler {
+export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal) {
   const open = new Map<string, Connections>();
   const connectionsFor = (url: URL): Connections => {
-    const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env, patience.connect));
+    const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env));
     open.set(url.origin, connections);
     return connections;
   };
@@ -21,12 +21,12 @@ export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal):
   };
   return {
     metadata: { handlerProtocol: "http/1.1" },
-    handle: async (request, { abortSignal } = {}) => {
+    handle: async (request: Outgoing, { abortSignal }: { readonly abortSignal?: unknown } = {}) => {
       const url = urlOf(request);
       const connections = connectionsFor(url);
       const ends = AbortSignal.any([signal, ...(abortSignal instanceof AbortSignal ? [abortSignal] : [])]);
       try {
-        return await send(request, url, connections, ends, patience.progress);
+        return await send(request, url, connections, ends);
       } catch (error) {
         ends.throwIfAborted();
         const failed = failedRequest(error, url.origin + url.pathname, {
@@ -55,20 +55,6 @@ interface Outgoing {
   readonly body?: unknown;
 }
 
-/** An answer for the SDK. */
-interface Incoming {
-  readonly response: { statusCode: number; headers: Record<string, string>; body: Readable };
-}
-
-/** The SDK's interface of a request handler. */
-interface RequestHandler {
-  readonly handle: (request: Outgoing, options?: { readonly abortSignal?: unknown }) => Promise<Incoming>;
-  readonly destroy: () => void;
-  readonly metadata: { readonly handlerProtocol: string };
-  readonly updateHttpClientConfig: () => void;
-  readonly httpHandlerConfigs: () => object;
-}
-
 /** Variable names for messages about connections. */
 const bucketNames: SettingNames = {
   baseUrl: "AWS_ENDPOINT_URL_S3",
@@ -90,9 +76,15 @@ const slice = 64 * 1024;
  */
 const mostBody = 64 * 1024 * 1024;
 
-function connectionOptions({ hostname }: URL, env: NodeJS.ProcessEnv, timeout: number) {
+function connectionOptions({ hostname }: URL, env: NodeJS.ProcessEnv) {
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return { connections: 16, timeout, caFile: env.AWS_CA_BUNDLE, env: isHere ? {} : env, names: bucketNames };
+  return {
+    connections: 16,
+    timeout: patience.connect,
+    caFile: env.AWS_CA_BUNDLE,
+    env: isHere ? {} : env,
+    names: bucketNames,
+  };
 }
 
 function urlOf({ protocol, hostname, port, path, query }: Outgoing): URL {
@@ -112,13 +104,7 @@ function encoded(text: string): string {
   );
 }
 
-async function send(
-  { method, headers, body }: Outgoing,
-  url: URL,
-  { dispatcher }: Connections,
-  signal: AbortSignal,
-  progress: number,
-): Promise<Incoming> {
+async function send({ method, headers, body }: Outgoing, url: URL, { dispatcher }: Connections, signal: AbortSignal) {
   const sent = dispatcher.request({
     origin: url.origin,
     path: url.pathname + url.search,
@@ -126,8 +112,8 @@ async function send(
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== "host")),
     body: bodyOf(body),
     signal,
-    headersTimeout: progress,
-    bodyTimeout: progress,
+    headersTimeout: patience.progress,
+    bodyTimeout: patience.progress,
     highWaterMark: mostBody,
   });
   const answer = await unlessAborted(sent, signal);

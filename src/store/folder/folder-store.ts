@@ -1,17 +1,13 @@
 import type { Stats } from "node:fs";
-import { lstat, readlink, rename, rm, stat, symlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, readdir, rename, rm, symlink } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { manifestName } from "../../dump/manifest.js";
-import { readRunFacts } from "../../dump/read-manifest.js";
-import { StopError, UsageError } from "../../errors.js";
-import { problemText } from "../../file-error.js";
-import { ifAbsent, isThere, kindOf } from "../../files/files.js";
+import { StopError } from "../../errors.js";
+import { ifAbsent, isAbsence, isThere, kindOf, makeOwnFolder } from "../../files/files.js";
 import { type Fingerprint, fingerprint } from "../../files/join-segments.js";
-import type { Log } from "../../log.js";
 import type { JobStore } from "../job-store.js";
-import { pendingDatabase } from "./fence.js";
-import { type LeasedJob, newestComplete, type OwnFolder, runIdsIn } from "./job-folders.js";
-import { moveAside, moveAway } from "./remove-from.js";
+import { asideFolder, pendingDatabase } from "./fence.js";
+import type { OwnFolder } from "./job-folders.js";
 
 /**
  * The store of a job that publishes into its folder. Each change is one rename from or into our own folder, so it fails once a
@@ -81,36 +77,63 @@ async function pointLatest({ folder, own }: OwnFolder, runId: string): Promise<v
   await rename(aside, path);
 }
 
-/**
- * Points `latest` to the newest complete run of the job, in case an earlier run failed to. If `latest` is not a link, for example a
- * folder left by copying or unpacking, moves it aside. Throws UsageError, and changes nothing, if that is not possible.
- */
-export async function mendLatest(leased: LeasedJob, job: string, log: Log): Promise<void> {
-  const path = join(leased.folder, "latest");
-  const other = await otherThanLink(path);
-  if (other) {
-    const run = other.isDirectory() ? await readRunFacts(path) : undefined;
-    const what = run ? `${kindOf(other)}, a copy of run ${run.run_id},` : kindOf(other);
-    const aside = await moveAside(leased, path).catch(async (error: unknown) => {
-      if (!(await isThere(leased.own))) throw error; // we were fenced
-      throw new UsageError(
-        `${path} is ${what} where a link belongs, and it cannot be moved aside (${problemText(error)}). Move it away`,
-        [],
-      );
-    });
-    log("warn", `${path} was ${what} where a link belongs: it was moved to ${aside}`);
-  }
-  const link = await readlink(path).catch(() => undefined);
-  const isElsewhere = link !== undefined && dirname(link) !== "runs";
-  if (isElsewhere && (await stat(path).catch(() => undefined))) return; // a link that the user made
-  const [last] = await runIdsIn(leased.runs);
-  if (last !== undefined && link === join("runs", last)) return;
-  const newest = await newestComplete(leased, { job });
-  if (newest !== undefined && link !== join("runs", newest)) await leased.store.pointLatest(newest);
-}
-
 /** Facts of a path that is not a link; undefined for a link or a missing path. */
-async function otherThanLink(path: string): Promise<Stats | undefined> {
+export async function otherThanLink(path: string): Promise<Stats | undefined> {
   const facts = await lstat(path).catch(ifAbsent(undefined));
   return facts?.isSymbolicLink() ? undefined : facts;
+}
+
+/** The folder in which removed files are deleted. */
+function removedFolder(owned: Pick<OwnFolder, "own">): string {
+  return join(owned.own, "removed");
+}
+
+/**
+ * Removes a file or folder of the job: renames it into our own folder, then deletes it there. So readers never see it half deleted,
+ * and a fenced run removes nothing. Does nothing if the path does not exist.
+ */
+export async function removeFrom(owned: OwnFolder, path: string): Promise<void> {
+  await moveAway(owned, path).catch(async (error: unknown) => {
+    if (!isAbsence(error) || !(await isThere(removedFolder(owned)))) throw error; // if our folder is missing, we were fenced
+  });
+  await clearRemoved(owned);
+}
+
+/** Does only the rename of a removal; `clearRemoved` deletes. Rejects if the path does not exist. */
+export async function moveAway(owned: OwnFolder, path: string): Promise<void> {
+  await makeOwnFolder(removedFolder(owned));
+  await rename(path, join(removedFolder(owned), basename(path)));
+}
+
+/** Deletes the removed files. The next owner retries files that cannot be deleted. */
+export async function clearRemoved(owned: Pick<OwnFolder, "own">): Promise<void> {
+  await rm(removedFolder(owned), { recursive: true, force: true }).catch(() => {});
+}
+
+/**
+ * Renames a file or folder of the job to `<name>.aside`, and returns the new path. The file passes through our own folder, so that
+ * a fenced run moves nothing. If this process ends in between, the next owner completes the move.
+ */
+export async function moveAside(owned: OwnFolder, path: string): Promise<string> {
+  await makeOwnFolder(join(owned.own, asideFolder));
+  await rename(path, join(owned.own, asideFolder, basename(path)));
+  return putBack(owned, basename(path));
+}
+
+/** Completes the moves that an earlier owner began. */
+export async function endMovesAside(owned: OwnFolder): Promise<void> {
+  for (const name of await readdir(join(owned.own, asideFolder)).catch(() => [])) await putBack(owned, name);
+}
+
+async function putBack(owned: OwnFolder, name: string): Promise<string> {
+  const target = await freeName(join(owned.folder, `${name}.aside`));
+  await rename(join(owned.own, asideFolder, name), target);
+  return target;
+}
+
+async function freeName(path: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? path : `${path}-${number}`;
+    if (!(await isThere(name))) return name;
+  }
 }

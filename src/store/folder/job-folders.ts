@@ -1,6 +1,7 @@
 import { readdir, readlink } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { readRunFacts } from "../../dump/read-manifest.js";
+import type { Manifest } from "../../dump/manifest.js";
+import { readManifest, readRunFacts } from "../../dump/read-manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { ifAbsent, refuseLink } from "../../files/files.js";
 import type { JobLocation, Shard } from "../../job/job.js";
@@ -48,13 +49,8 @@ export interface LeasedJob extends OwnFolder {
 }
 
 /** The folder that contains the shard folders of a job. */
-export function shardsFolderOf({ name, output }: JobLocation): string {
+function shardsFolderOf({ name, output }: JobLocation): string {
   return join(output.dir, name, "shards");
-}
-
-/** The name of a shard's folder. */
-export function shardFolderName({ index, count }: Shard): string {
-  return `${index}-of-${count}`;
 }
 
 /** The shard whose folder has this name; undefined for any other name. */
@@ -68,7 +64,7 @@ export function foldersOf(location: JobLocation): JobFolders {
   const { name, output, shard } = location;
   const whole = join(output.dir, name);
   const shards = shardsFolderOf(location);
-  const folder = shard ? join(shards, shardFolderName(shard)) : whole;
+  const folder = shard ? join(shards, `${shard.index}-of-${shard.count}`) : whole;
   const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
   return {
@@ -80,11 +76,6 @@ export function foldersOf(location: JobLocation): JobFolders {
     private: hidden,
     waiting: join(hidden, "indexing_status"),
   };
-}
-
-/** The folder in which the workers of a run submit results: `.work/exchange`. */
-export function exchangesOf({ private: hidden }: Pick<JobFolders, "private">): string {
-  return join(hidden, "exchange");
 }
 
 /** Throws StopError for a symbolic link that could lead out of the job folder. */
@@ -137,6 +128,39 @@ export async function newestComplete(
     const facts = await readRunFacts(join(runs, id));
     if (facts?.status !== "complete") continue;
     if (job === undefined || (facts.job === job && facts.run_id === id)) return id;
+  }
+  return undefined;
+}
+
+/** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
+export interface Workspace extends LeasedJob {
+  readonly runId: string;
+  /** The start of the run that began this work. For resumed work, that is an earlier run. */
+  readonly startedAt: Date;
+  readonly work: string;
+  /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
+  readonly segments: string;
+  /** The folder that becomes the run folder. */
+  readonly stage: string;
+  /** Temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
+  readonly scratch: string;
+}
+
+/** The paths of a run in its owner's folder. Creates nothing. */
+export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
+  const work = join(leased.own, runId);
+  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
+  return { ...leased, runId, work, segments, stage, scratch };
+}
+
+/** The manifest of the newest published run before this one. Skips unreadable manifests. */
+export async function runBefore(
+  { runs, runId }: Pick<Workspace, "runs" | "runId">,
+  job: string,
+): Promise<Manifest | undefined> {
+  for (const name of await runIdsIn(runs, runId)) {
+    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
+    if (manifest?.job === job && manifest.run_id === name) return manifest;
   }
   return undefined;
 }

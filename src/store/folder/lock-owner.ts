@@ -27,10 +27,29 @@ export type Owner = Readonly<v.InferOutput<typeof ownerSchema>>;
 /** Milliseconds without a heartbeat after which an owner counts as dead, on any machine. */
 export const deadAfter = 120_000;
 
+/** Calls `beat`, which never rejects, at intervals, until the returned function is called. Does not keep the process alive. */
+export function startHeartbeat(every: number, beat: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    last ??= beat().finally(() => {
+      last = undefined;
+    });
+  }, every).unref();
+  return async () => {
+    clearInterval(timer);
+    await last;
+  };
+}
+
 /** Says when an owner without a heartbeat loses its lock. `age`: milliseconds since the last heartbeat. */
 export function silenceText(age: number, lock: string): string {
   const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
   return `Its last heartbeat was ${seen} s ago; without another one, its ${lock} is taken over in ${left} s`;
+}
+
+/** Names an owner in a message. */
+export function ownerText({ pid, host, since }: Pick<Owner, "pid" | "host" | "since">): string {
+  return `process ${pid} on ${host} since ${since}`;
 }
 
 /** Says who took over a job, for the owner that lost it. */

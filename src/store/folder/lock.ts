@@ -2,14 +2,21 @@ import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
-import { ifAbsent, isThere, openRegular, unless } from "../../files/files.js";
-import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, thisOwner } from "./lock-owner.js";
+import { ifAbsent, ifPresent, isThere, openRegular } from "../../files/files.js";
+import {
+  deadAfter,
+  isAlive,
+  type Owner,
+  ownerFrom,
+  ownerText,
+  silenceText,
+  startHeartbeat,
+  thisOwner,
+} from "./lock-owner.js";
 
 interface LockOptions {
   /** Milliseconds between two heartbeats. */
   readonly every?: number;
-  /** Called when we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
-  readonly onLost?: (error: LostError) => void;
   /** The start of the error if another owner has the lock; default: `another run of this job is active`. */
   readonly busy?: string;
 }
@@ -19,8 +26,10 @@ export interface Lock {
   readonly owner: Owner & { readonly id: string };
   /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was no lock, or if it was released. */
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
-  /** The error that names the current owner; undefined if the lock is ours. */
-  readonly lossOf: () => Promise<LostError | undefined>;
+  /** Aborted with a LostError after we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
+  readonly lost: AbortSignal;
+  /** Rejects with that LostError, which names the current owner, if we lost the lock. */
+  readonly confirm: () => Promise<void>;
   /**
    * Releases the lock. Marks it through our own file handle first, then moves it into `folder`, which only we use. If another run
    * has replaced the lock meanwhile, puts that lock back.
@@ -43,10 +52,10 @@ interface Mine {
  * owners send every 10 s. The lock usually prevents two runs at the same time. Fencing (fence.ts) ensures that only one can
  * publish, because a frozen process does not know that it lost the lock.
  */
-export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
+export async function lockJob(folder: string, now: Date, { every = 10_000, busy }: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
   const owner = await thisOwner(now);
-  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(owner), options.busy);
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(owner), busy);
   let replaced: Lock["replaced"];
   try {
     replaced = await take(path, mine);
@@ -60,17 +69,25 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   } finally {
     await rm(mine.path, { force: true });
   }
-  const end = startHeartbeat(path, mine, options);
+  const lost = new AbortController();
+  const confirm = async () => {
+    const found = await readLock(path);
+    if (!isLockOf(found, mine.text)) throw new LostError(lostText(path, found?.text));
+  };
+  const endHeartbeat = startHeartbeat(every, async () => {
+    await touch(mine.file, mine.text).catch(() => {}); // perhaps a full disk: the next heartbeat may succeed
+    await confirm().catch((error: unknown) => {
+      if (error instanceof LostError) lost.abort(error);
+    });
+  });
   return {
     owner,
     replaced,
-    lossOf: async () => {
-      const found = await readLock(path);
-      return isLockOf(found, mine.text) ? undefined : new LostError(lostText(path, found?.text));
-    },
+    lost: lost.signal,
+    confirm,
     release: async (aside) => {
       try {
-        await end();
+        await endHeartbeat();
         await letGo(path, mine, join(aside, "lock"));
       } finally {
         await mine.file.close();
@@ -100,7 +117,7 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {
     // A link appears with its content or not at all, and fails if `path` already exists.
-    if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
+    if (await link(mine.path, path).then(() => true, ifPresent(false))) return undefined;
     const dead = await readLock(path);
     if (!dead) {
       if ((await lstat(path).catch(ifAbsent(undefined)))?.isSymbolicLink())
@@ -129,8 +146,7 @@ async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
   const moved = await readLock(aside);
   if (!moved) return; // our folder was fenced after the move
-  if (!isLockOf(moved, mine.text))
-    await link(aside, path).catch(unless("EEXIST", undefined)).catch(ifAbsent(undefined));
+  if (!isLockOf(moved, mine.text)) await link(aside, path).catch(ifPresent(undefined)).catch(ifAbsent(undefined));
   await rm(aside, { force: true });
 }
 
@@ -150,30 +166,6 @@ async function removeLeftovers(path: string, mine: Mine): Promise<void> {
 async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
   const file = await readLock(path).catch(() => undefined); // if it is not a file, it is not ours
   return file !== undefined && !(await holderOf(file, mine.now));
-}
-
-/** Sends heartbeats until the returned function is called. Does not keep the process alive. */
-function startHeartbeat(
-  path: string,
-  mine: Mine,
-  { every = 10_000, onLost = () => {} }: LockOptions,
-): () => Promise<void> {
-  let beat: Promise<void> = Promise.resolve();
-  let lost = false;
-  const refresh = async () => {
-    await touch(mine.file, mine.text).catch(() => {}); // perhaps a full disk: the next heartbeat may succeed
-    const found = await readLock(path).catch(() => ({ text: mine.text }));
-    if (found?.text === mine.text || lost) return;
-    lost = true;
-    onLost(new LostError(lostText(path, found?.text)));
-  };
-  const timer = setInterval(() => {
-    beat = beat.then(refresh);
-  }, every).unref();
-  return async () => {
-    clearInterval(timer);
-    await beat;
-  };
 }
 
 function lostText(path: string, text: string | undefined): string {
@@ -254,9 +246,7 @@ export async function refuseHeld(path: string, found: LockFile, now: number, bus
 }
 
 function busyText(path: string, { owner, alive, age }: Holder): string {
-  const who = owner
-    ? `process ${owner.pid} on ${owner.host} since ${owner.since}`
-    : "an unknown process, whose lock file cannot be read";
+  const who = owner ? ownerText(owner) : "an unknown process, whose lock file cannot be read";
   if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next run continues where it stopped`;
   return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
 }

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { leaseInBucket } from "../../../src/store/bucket/lease.js";
+import { leaseInBucket } from "../../../src/store/bucket/head.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { finished, startKbdump } from "../run-kbdump.js";

@@ -8,7 +8,7 @@ import { type Bucket, openBucket } from "../../../src/store/bucket/bucket.js";
 /** Opens a prefix in a store for one test. */
 export async function openAt({ env }: { readonly env: NodeJS.ProcessEnv }, url: string): Promise<Bucket> {
   const bucket = await openBucket(url, { env, signal: new AbortController().signal });
-  onTestFinished(() => bucket.close());
+  onTestFinished(() => bucket[Symbol.asyncDispose]());
   return bucket;
 }
 

@@ -2,9 +2,17 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { BusyError, LostError } from "../../../src/errors.js";
 import type { Bucket } from "../../../src/store/bucket/bucket.js";
 import { cleanUpBucket } from "../../../src/store/bucket/bucket-store.js";
-import { type BucketRun, bytesOfHead, emptyHead, type Head, headFrom } from "../../../src/store/bucket/head.js";
-import { type BucketLease, type BucketLeaseOptions, leaseInBucket } from "../../../src/store/bucket/lease.js";
-import { tryConditions } from "../../../src/store/open-job.js";
+import {
+  type BucketLease,
+  type BucketLeaseOptions,
+  type BucketRun,
+  bytesOfHead,
+  emptyHead,
+  type Head,
+  headFrom,
+  leaseInBucket,
+} from "../../../src/store/bucket/head.js";
+import { tryConditions } from "../../../src/store/lease.js";
 import { startCuttingProxy } from "../../servers/cutting-proxy.js";
 import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow, openAt } from "./bucket-helpers.js";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { isRunId, newRunId } from "../../../dist/dump/run-id.js";
 import { loadJob } from "../../../dist/job/load-job.js";
-import { leaseJob } from "../../../dist/store/open-job.js";
+import { leaseJob } from "../../../dist/store/lease.js";
 
 const [file, rows, isGated] = process.argv.slice(2);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();

@@ -4,7 +4,7 @@ import { link, mkdir, readdir, readFile, readlink, rm, stat, symlink, utimes, wr
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { BusyError, type StopError } from "../../../src/errors.js";
+import { BusyError, LostError } from "../../../src/errors.js";
 import { lockJob, readLock } from "../../../src/store/folder/lock.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { inFull } from "../../rounds.js";
@@ -145,8 +145,8 @@ test("release leaves a lock unchanged that replaced ours, even at the last momen
   await rm(join(folder, "lock"));
   const second = await lockJob(folder, now);
   await first.release(folder);
-  expect(await second.lossOf()).toBeUndefined();
-  expect(String(await first.lossOf())).toContain(`was taken over by process ${process.pid} on ${hostname()}`);
+  await second.confirm();
+  await expect(first.confirm()).rejects.toThrow(`was taken over by process ${process.pid} on ${hostname()}`);
   await second.release(folder);
 });
 
@@ -171,14 +171,13 @@ test.each([
 ])("who holds a lock that is %s hears of it, and leaves the other's lock alone", async (_name, replace, message) => {
   const folder = await testFolder();
   const path = join(folder, "lock");
-  let onLost: (error: StopError) => void = () => {};
-  const lost = new Promise<StopError>((resolve) => {
-    onLost = resolve;
-  });
-  const lock = await lockJob(folder, now, { every: 5, onLost });
+  const lock = await lockJob(folder, now, { every: 5 });
+  const lost = once(lock.lost, "abort");
   await rm(path);
   await replace(path);
-  expect((await lost).message).toContain(message);
+  await lost;
+  expect(lock.lost.reason).toBeInstanceOf(LostError);
+  expect(String(lock.lost.reason)).toContain(message);
   const left = await readdir(folder);
   await lock.release(folder);
   expect(await readdir(folder)).toEqual(left);

@@ -1,26 +1,38 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunId } from "../dump/run-id.js";
-import { StopError, UsageError } from "../errors.js";
+import { InterruptedError, LostError, StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import { ifAbsent, isThere, writeAside } from "../files/files.js";
+import { ifAbsent, isThere, makeFolder, makeOwnFolder, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
 import { type Bucket, openBucket } from "./bucket/bucket.js";
 import { BucketStore } from "./bucket/bucket-store.js";
-import { leaseInBucket } from "./bucket/lease.js";
+import { leaseInBucket } from "./bucket/head.js";
 import type { Condition } from "./bucket/objects.js";
-import { type LeasedJob, shownPath } from "./folder/job-folders.js";
-import { type Lease, type LeaseOptions, leaseFolder, lossBehind, openedWith } from "./folder/lease.js";
+import { entriesOf, fenceOthers, successorOf } from "./folder/fence.js";
+import { folderStore } from "./folder/folder-store.js";
+import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "./folder/job-folders.js";
+import { type Lock, lockJob } from "./folder/lock.js";
+import { takenOverText } from "./folder/lock-owner.js";
+
+export interface LeaseOptions {
+  readonly now: () => Date;
+  readonly log: Log;
+}
+
+/** The lease of a job. It ends with its scope. The next owner takes over the files left in the `own` folder. */
+export interface Lease extends LeasedJob, AsyncDisposable {
+  /** Returns the error to report: the LostError if another run took over, otherwise the same error. Call it before the lease ends. */
+  readonly explain: (error: unknown) => Promise<unknown>;
+}
 
 export interface JobOptions extends LeaseOptions {
   /** Source of the bucket's credentials. */
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
-
-/** Milliseconds that requests to the bucket may still take after the user interrupts. */
-const grace = 10_000;
 
 /**
  * Takes the lease of a job's local folder, and of its bucket if it has one. Throws BusyError if another run has either, LostError
@@ -39,7 +51,89 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
   });
 }
 
-/** Adds the lease in the bucket. After an interruption, requests may continue for a while, because releasing the lease needs them. */
+/**
+ * Takes the lease of a job: takes the lock, makes our own folder, and fences every other owner, even without a lock. Read published
+ * files only after that. Throws BusyError if another run has it, LostError if another took over meanwhile.
+ */
+export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
+  const folders = foldersOf(job);
+  await refuseLinks(folders);
+  await makeFolder(folders.private);
+  const lock = await lockJob(folders.private, now());
+  const token = lock.owner.id;
+  const owned = { ...folders, own: join(folders.private, token) };
+  const leased: LeasedJob = { ...owned, token, lost: lock.lost, store: folderStore(owned) };
+  const lease: Lease = {
+    ...leased,
+    explain: async (error) => (await lossBehind(error, leased)) ?? error,
+    [Symbol.asyncDispose]: () =>
+      end(leased, lock).catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`)),
+  };
+  return openedWith(lease, async () => {
+    await makeOwnFolder(leased.own);
+    await begin(leased, lock, now());
+    return lease;
+  });
+}
+
+/** Runs `open` under a lease. If it fails, ends the lease. */
+export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const reason = await lease.explain(error);
+    await lease[Symbol.asyncDispose]();
+    throw reason;
+  }
+}
+
+async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
+  await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
+  await makeOwnFolder(join(leased.own, "from"));
+  // A process that froze before it made its folder must not fence the current owner of the lock.
+  await lock.confirm();
+  await makeFolder(leased.runs);
+  await makeFolder(leased.waiting);
+  await fenceOthers(leased, lock, now);
+}
+
+/** Marks our folder as finished, releases the lock, and removes the folder unless it has files for the next owner. */
+async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
+  await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
+  await lock.release(own);
+  for (const entry of await entriesOf(own)) {
+    const isFact = ["owner.json", "released", "lock"].includes(entry.name);
+    const isEmpty = entry.isDirectory() && (await entriesOf(join(own, entry.name))).length === 0;
+    if (!isFact && !isEmpty) return;
+  }
+  await rm(own, { recursive: true, force: true });
+}
+
+/**
+ * Returns the LostError behind an error if we lost the job: without our folder, any operation can fail. The LostError names the
+ * successor if it left a mark, even if `error` is a LostError that does not.
+ */
+export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
+  if (error instanceof InterruptedError) return undefined;
+  const successor = await successorOf(leased);
+  if (successor !== undefined) {
+    return new LostError(takenOverText(successor), { cause: error });
+  }
+  if (error instanceof LostError) return undefined;
+  if (await isThere(leased.own).catch(() => true)) return leased.lost.aborted ? leased.lost.reason : undefined;
+  return new LostError(`${leased.own}, the folder of this run, was removed while it was active, so it ends`, {
+    cause: error,
+  });
+}
+
+/** Milliseconds that requests to the bucket may still take after the user interrupts. */
+const grace = 10_000;
+
+/**
+ * Adds the lease in the bucket. Throws UsageError if the store ignores the conditions of writes, because publishing safely depends
+ * on them. After an interruption, requests may continue for a while, because releasing the lease
+ * needs them.
+ */
 async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   const { env, signal, log } = options;
   const ends = new AbortController();
@@ -49,10 +143,15 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   const bucket = await openBucket(url, { env, signal: ends.signal });
   const close = async () => {
     signal.removeEventListener("abort", endSoon);
-    await bucket.close();
+    await bucket[Symbol.asyncDispose]();
   };
   try {
-    await requireConditions(bucket);
+    const fault = await tryConditions(bucket);
+    if (fault !== undefined)
+      throw new UsageError(
+        `${bucket.url} cannot be used: ${fault}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
+        [],
+      );
     const held = await leaseInBucket(bucket, options);
     const leased = { ...lease, lost: AbortSignal.any([lease.lost, held.lost]) };
     const release = async () => {
@@ -91,16 +190,6 @@ async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<
     throw new UsageError(`${problem}. Let ${setting} name another folder`, []);
   }
   await writeAside(mark, `${url}\n`, { aside: join(leased.own, markName) });
-}
-
-/** Throws UsageError if the store ignores the conditions of writes. Publishing safely depends on them. */
-async function requireConditions(bucket: Bucket): Promise<void> {
-  const fault = await tryConditions(bucket);
-  if (fault === undefined) return;
-  throw new UsageError(
-    `${bucket.url} cannot be used: ${fault}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
-    [],
-  );
 }
 
 /**
