@@ -50,6 +50,7 @@ export class Journal {
   readonly #lines: JournalLine[] = [];
   /** The writes to each document, and their outcomes. */
   readonly #documents = new Map<string, JournalLine[]>();
+  readonly #unfinished = new Set<string>();
   readonly #facts = new CopyFacts();
   #writes = 0;
   /** Writes whose effect is uncertain: the outcome is unknown, or they may still take effect. */
@@ -67,6 +68,7 @@ export class Journal {
   take(line: JournalLine): void {
     this.#lines.push(line);
     this.#facts.take(line);
+    if (line.kind === "restored") this.#unfinished.delete(line.document_id);
     if (line.kind === "sent") this.#sent.set(line.number, Date.parse(line.time));
     if (line.kind === "intent") {
       this.#writes = Math.max(this.#writes, line.number);
@@ -83,6 +85,7 @@ export class Journal {
   #addToDocument(line: Extract<JournalLine, { readonly kind: "intent" | "outcome" }>): void {
     const { document_id = null } = this.#uncertain.get(line.number) ?? {};
     if (document_id === null) return;
+    if (line.kind === "outcome" && line.outcome === "done") this.#unfinished.add(document_id);
     const own = this.#documents.get(document_id) ?? [];
     this.#documents.set(document_id, own);
     own.push(line);
@@ -128,6 +131,11 @@ export class Journal {
       if ((outcomes.get(line.number)?.outcome ?? "done") === "done") return undo;
     }
     return undo;
+  }
+
+  /** Ids of the documents that writes changed and that are not recorded as complete. */
+  get unfinished(): readonly string[] {
+    return [...this.#unfinished];
   }
 
   /** The rows of the target that writes made or changed, except those that were given up. */
@@ -204,7 +212,7 @@ export class Journal {
     return this.#note({ kind: "adopted", dataset_id: key, id, name, time: this.#time() });
   }
 
-  /** Records that the copy of a document of the dump is complete. */
+  /** Records that a document of the dump is complete: its copy, or all that this command restores in it. */
   finish(documentId: string): Promise<void> {
     return this.#note({ kind: "restored", document_id: documentId, time: this.#time() });
   }

@@ -132,7 +132,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   progress.step = "writing";
   const applied = await applyPlan(final.plan, writing);
   const differences = journal.written.length > 0 ? await proveWritten(context, session) : null;
-  await journal.end();
+  await endJournal(context.options.documents, journal);
   const undos = undosOf(journal);
   return resultOf({
     ...final,
@@ -142,6 +142,17 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
     undo: undos[0] ?? null,
     journal: journal.undo === null ? null : journal.path,
   });
+}
+
+/**
+ * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo. Then it records
+ * that those of this command are finished.
+ */
+async function endJournal(documents: readonly string[], journal: Journal): Promise<void> {
+  const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
+  const { unfinished } = journal;
+  if (unfinished.every(isOurs)) await journal.end();
+  else for (const id of unfinished.filter(isOurs)) await journal.finish(id);
 }
 
 /** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
