@@ -2,7 +2,7 @@ import type { SendHooks } from "../../client/write/operations.js";
 import type { ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
-import { newChunk } from "../lost/mend-chunk.js";
+import { newChunk } from "../row-writes.js";
 import { haveSameTexts } from "../standing-rows.js";
 import { astray, type ChunkCopy, type DocumentCopy, deleteChunk, readTail, write } from "./document-copy.js";
 
@@ -141,7 +141,8 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
     took = milliseconds;
   };
   const timed = { ...request, send: (hooks?: SendHooks) => request.send({ ...hooks, onAnswer }) };
-  const executed = await write(copy.work, { write: "add chunks", first, rows: rows.length }, timed, find, 1);
+  const facts = { write: "add chunks", first, rows: rows.length } as const;
+  const executed = await write(copy.work, { facts, request: timed }, { find, tries: 1 });
   if (executed.wasLost) batchSize.lost(rows.length);
   if (executed.kind === "done") {
     const chunks = executed.value ?? found;

@@ -1,9 +1,10 @@
 import pLimit from "p-limit";
-import type { NewDataset } from "../../client/write/operations.js";
+import type { NewDataset, PreparedWrite } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import { nameText } from "../../words.js";
-import { findDataset, findField, findTag, readFields, type StandingField } from "../reconcile.js";
-import { madeBy, sideBySide, writeNow } from "../write-once.js";
+import { plannedWrite, readFields, type StandingField } from "../find-write.js";
+import type { WriteFacts } from "../journal-lines.js";
+import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
 import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
 import type { AppliedCopy } from "./copy-result.js";
@@ -80,10 +81,9 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
   const { key, dataset_id } = plan;
   if (journal.open.some((intent) => intent.write === "create dataset" && intent.dataset_id === key))
     throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
-  const find = () => findDataset(options, name);
   const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
   const request = writer.createDataset(newDataset(name, plan.settings));
-  const executed = await writeNow(options, { facts, request, find });
+  const executed = await writeNow(options, plannedWrite(facts, request, { datasetId: "", documentId: "" }, options));
   if (executed.kind === "refused") throw new SkipError(`${executed.reason}; ${adviceOn(executed.status)}`);
   const [id] = madeBy(executed, "make the dataset");
   if (id === undefined) throw new SkipError("the service made the dataset, but its id is not known; restore again");
@@ -132,7 +132,7 @@ async function equipDataset(plan: DatasetPlan, id: string, options: ApplyOptions
   };
   if (plan.fields.length > 0 || plan.built_in_fields) {
     await trying("its metadata fields", async () => {
-      const standing = await readFields(options, id);
+      const standing = await readFields(options.api, id);
       for (const field of standing.fields) fields.set(field.name, field);
       for (const field of plan.fields)
         await trying(`the metadata field ${nameText(field.name)}`, async () => {
@@ -162,16 +162,26 @@ async function fieldOf(
   if (standing) return standing;
   const facts = { write: "create field", dataset_id: key, old_id: name, name } as const;
   const request = options.writer.createMetadataField(id, { type, name });
-  const find = () => findField(options, id, name);
-  const [made = ""] = madeBy(await writeNow(options, { facts, request, find }), "make it");
+  const [made = ""] = await writeTo(id, facts, request, "make it", options);
   return { id: made, name, type };
 }
 
+/** Sends a write to a dataset; returns the ids that it made. Throws SkipError that names the `deed`. */
+async function writeTo<T extends Answered>(
+  datasetId: string,
+  facts: WriteFacts,
+  request: PreparedWrite<T>,
+  deed: string,
+  options: ApplyOptions,
+): Promise<readonly string[]> {
+  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
+  return madeBy(await writeNow(options, planned), deed);
+}
+
 async function showBuiltInFields({ key }: DatasetPlan, id: string, options: ApplyOptions): Promise<void> {
-  const find = async () => ((await readFields(options, id)).hasBuiltIn ? { ids: [] } : undefined);
   const facts = { write: "set built-in fields", dataset_id: key } as const;
   const request = options.writer.setBuiltInFields(id, "enable");
-  madeBy(await writeNow(options, { facts, request, find }), "enable them");
+  await writeTo(id, facts, request, "enable them", options);
 }
 
 type Trying = (what: string, work: () => Promise<unknown>) => Promise<void>;
@@ -197,11 +207,9 @@ async function bindTags(
   for (const name of missing)
     await trying(`the tag ${nameText(name)}`, async () => {
       const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
-      const find = () => findTag(options, name);
-      const request = writer.createTag(name);
-      const make = async () => madeBy(await writeNow(options, { facts, request, find }), "make it");
-      const found = await find().catch(nameTagDefect);
-      ids.push(...(found?.ids ?? (await make().catch(nameTagDefect))));
+      const found = (await api.tags().catch(nameTagDefect)).find((tag) => tag.name === name);
+      const make = () => writeTo(id, facts, writer.createTag(name), "make it", options).catch(nameTagDefect);
+      ids.push(...(found ? [found.id] : await make()));
       made.add(name);
     });
   const unmade = missing.filter((name) => !made.has(name));

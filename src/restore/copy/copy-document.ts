@@ -4,7 +4,7 @@ import { SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
-import { findDocument, type StandingField } from "../reconcile.js";
+import { plannedWrite, type StandingField, stateOf } from "../find-write.js";
 import type { RowDifference } from "../result.js";
 import { ifThere } from "../standing-rows.js";
 import { madeBy, writeNow } from "../write-once.js";
@@ -126,12 +126,10 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
 }
 
 async function deleteCopy(work: DocumentWork): Promise<void> {
-  const { options, place } = work;
-  const find = async () =>
-    (await ifThere(() => options.api.document(place.datasetId, place.documentId))) ? undefined : { ids: [] };
-  const request = options.writer.deleteDocument(place.datasetId, place.documentId);
-  const facts = { write: "delete document", target_id: place.documentId } as const;
-  madeBy(await write(work, facts, request, find), "delete the document that it could not index");
+  const { datasetId, documentId } = work.place;
+  const request = work.options.writer.deleteDocument(datasetId, documentId);
+  const ended = await write(work, { facts: { write: "delete document", target_id: documentId }, request });
+  madeBy(ended, "delete the document that it could not index");
 }
 
 /**
@@ -144,8 +142,8 @@ async function makeDocument(plan: DocumentPlan, datasetId: string, options: Appl
     throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
   const request = creationOf(plan, datasetId, options);
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
-  const find = () => findDocument(options, datasetId, name);
-  const [id] = madeBy(await writeNow(options, { facts, request, find }), "make the document");
+  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
+  const [id] = madeBy(await writeNow(options, planned), "make the document");
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
 }
@@ -261,7 +259,7 @@ interface State {
 
 /** An archived document accepts no other change, so unarchiving comes first and archiving last. */
 async function setState(work: DocumentWork, wanted: State): Promise<void> {
-  const state = stateOf(await readDocument(work));
+  const state: State = stateOf(await readDocument(work));
   if (state.archived && (!wanted.archived || state.enabled !== wanted.enabled)) await change(work, "un_archive");
   if (state.enabled !== wanted.enabled) await change(work, wanted.enabled ? "enable" : "disable");
   if (wanted.archived && (!state.archived || state.enabled !== wanted.enabled)) await change(work, "archive");
@@ -273,12 +271,7 @@ async function change(work: DocumentWork, action: Action): Promise<void> {
   const { options, place } = work;
   const facts = { write: "set status", target_id: place.documentId, name: action } as const;
   const request = options.writer.setStatus(place.datasetId, action, [place.documentId]);
-  const find = async () => {
-    const { enabled, archived } = stateOf(await readDocument(work));
-    const isDone = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived }[action];
-    return isDone ? { ids: [] } : undefined;
-  };
-  madeBy(await write(work, facts, request, find), `${action} it`);
+  madeBy(await write(work, { facts, request }), `${action} it`);
 }
 
 /**
@@ -296,7 +289,7 @@ export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string
   if (values.length > 0 && !(await find())) {
     const facts = { write: "set metadata", target_id: place.documentId } as const;
     const request = options.writer.setMetadata(place.datasetId, place.documentId, values);
-    madeBy(await write(work, facts, request, find), "set its metadata");
+    madeBy(await write(work, { facts, request }, { find }), "set its metadata");
   }
   const missing = planned.filter(({ name }) => !fields.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw new SkipError(`the dataset there has no metadata field ${missing.join(", ")}`);
@@ -311,8 +304,4 @@ function hasValues({ doc_metadata }: Listed, values: readonly ValuePlan[]): bool
 
 async function readDocument({ options, place }: DocumentWork): Promise<Listed> {
   return options.api.document(place.datasetId, place.documentId);
-}
-
-function stateOf({ enabled, archived }: Listed): State {
-  return { enabled: enabled !== false, archived: archived === true };
 }

@@ -1,14 +1,15 @@
 import { type KnowledgeApi, type Place, pageSize } from "../../client/knowledge-api.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
-import type { WriteFacts } from "../journal-lines.js";
+import { plannedWrite } from "../find-write.js";
 import type { RowDifference } from "../result.js";
+import type { RowPlace, RowWrite } from "../row-writes.js";
 import { ifThere, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
 import {
   type Answered,
   type Ended,
   type Find,
+  type PlannedWrite,
   type Waiting,
   type WriteOptions,
   writeNow,
@@ -17,9 +18,6 @@ import {
 import type { ReadChunks } from "./coming-rows.js";
 import type { DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
-
-/** The facts of a write to a document, except those that all its writes share. */
-export type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
 
 /** A chunk of the target, and the chunk of the dump that it copies. */
 export interface ChunkCopy {
@@ -89,40 +87,44 @@ export function astray({ place }: DocumentWork, problem: string): SkipError {
   return new SkipError(`${problem}: delete document ${place.documentId} in the target, and run this again`);
 }
 
+/** The document of the target, for writes to its rows. */
+export function rowsOf({ options, plan, place }: DocumentWork): RowPlace {
+  return { writer: options.writer, place, docForm: plan.doc_form };
+}
+
+interface WriteRules {
+  /** Default: the facts of the write prove it. */
+  readonly find?: Find;
+  readonly tries?: number;
+}
+
 /**
  * Executes a write to a document, sending it at most `tries` times. Throws SkipError if the service accepts no writes to the
  * document, or if the outcome of the write is unknown.
  */
 export async function write<T extends Answered>(
   work: DocumentWork,
-  facts: RowFacts,
-  request: PreparedWrite<T>,
-  find: Find,
-  tries?: number,
+  row: RowWrite<T>,
+  { find, tries }: WriteRules = {},
 ): Promise<RowOutcome<T>> {
-  return checked(await writeNow(work.options, { facts: ofDocument(work, facts), request, find }, tries));
+  const planned = plannedRow(work, row);
+  return checked(await writeNow(work.options, find ? { ...planned, find } : planned, tries));
 }
 
 /** Like `write`, but yields while the service is busy. */
-export async function* writing<T extends Answered>(
-  work: DocumentWork,
-  facts: RowFacts,
-  request: PreparedWrite<T>,
-  find: Find,
-): Waiting<RowOutcome<T>> {
-  const planned = { facts: ofDocument(work, facts), request, find };
-  return checked(yield* writeOnce<T, never>(work.options, async () => planned));
+export async function* writing<T extends Answered>(work: DocumentWork, row: RowWrite<T>): Waiting<RowOutcome<T>> {
+  return checked(yield* writeOnce<T, never>(work.options, async () => plannedRow(work, row)));
 }
 
-function ofDocument({ plan }: DocumentWork, facts: RowFacts): WriteFacts {
-  return { dataset_id: plan.dataset_key, document_id: plan.document_id, ...facts };
+function plannedRow<T>({ options, plan, place }: DocumentWork, { facts, request }: RowWrite<T>): PlannedWrite<T> {
+  const { dataset_key: dataset_id, document_id } = plan;
+  return plannedWrite({ dataset_id, document_id, ...facts }, request, place, options);
 }
 
 /** Deletes a chunk of this copy or its stub. Throws SkipError if it stays, because chunks after it would be in the wrong order. */
 export async function deleteChunk(work: DocumentWork, id: string, oldId: string | null = null): Promise<void> {
-  const find = async () => ((await readChunk(work, id)) ? undefined : { ids: [id] });
   const facts = { write: "delete chunk", old_id: oldId, target_id: id } as const;
-  const ended = await write(work, facts, work.options.writer.deleteChunk(work.place, id), find);
+  const ended = await write(work, { facts, request: work.options.writer.deleteChunk(work.place, id) });
   if (ended.kind === "done" || (ended.kind === "refused" && ended.status === 404)) return;
   throw astray(work, `chunk ${id}, which has to go, could not be deleted: ${ended.reason}`);
 }

@@ -1,18 +1,16 @@
-import type { PreparedWrite } from "../../client/write/operations.js";
 import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
-import { chunkDisabling, newChunk } from "../lost/mend-chunk.js";
-import { findRow } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
-import { childHash, readChildren, type StandingChild, type StandingChunk } from "../standing-rows.js";
-import { type Answered, type Find, interleave, type Waiting } from "../write-once.js";
+import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
+import { readChildren, type StandingChild } from "../standing-rows.js";
+import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
 import {
   type ChunkCopy,
   type DocumentCopy,
-  type RowFacts,
   type RowOutcome,
   readChunk,
+  rowsOf,
   write,
   writing,
 } from "./document-copy.js";
@@ -65,15 +63,15 @@ export class Finish {
     const unsettled = options.journal.mayShowUp("add child", plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
     if (!now.row.enabled && now.enabled) {
-      const disabling = this.#disable(now, isWhole);
-      const next = await disabling.next();
-      if (!next.done) this.#waiting.push(resumeAt(next.value, disabling));
+      const work = this.#disable(now, isWhole);
+      const next = await work.next();
+      if (!next.done) this.#waiting.push(resumeAt(next.value, work));
     } else if (isWhole) this.#copy.work.options.progress.chunksDone++;
   }
 
   /** `isWhole`: the rest of the chunk is complete. */
   async *#disable(chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
-    const reason = yield* disableChunk(this.#copy, chunk);
+    const reason = yield* disabling(this.#copy, chunk);
     if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there, but could not be disabled: ${reason}`);
     else if (isWhole) this.#copy.work.options.progress.chunksDone++;
   }
@@ -132,11 +130,11 @@ class Attachments {
   }
 
   async #send(id: string, file: FilePlan): Promise<Uploaded> {
-    const prepared = this.#copy.work.options.writer.uploadFile(file);
-    const find = async () => undefined; // no request lists uploads, so an upload whose answer was lost stays unused
+    const request = this.#copy.work.options.writer.uploadFile(file);
     try {
+      // No request lists uploads, so an upload whose answer was lost stays unused.
       const facts = { write: "upload file", old_id: id, name: file.name } as const;
-      const executed = await write(this.#copy.work, facts, prepared, find);
+      const executed = await write(this.#copy.work, { facts, request });
       const [uploaded] = executed.kind === "done" ? executed.ids : [];
       if (uploaded !== undefined) return { id: uploaded };
       return { reason: "reason" in executed ? executed.reason : "the service gave the file no id" };
@@ -189,81 +187,60 @@ function strangerIn({ remove }: ChildFix<ChildRow, StandingChild>, wanted: reado
 /** The writes of one round for one chunk. `onChild`: called with the number of completed children. */
 async function writeChildren(
   { work }: DocumentCopy,
-  chunk: ChunkCopy,
+  { id: chunkId, row }: ChunkCopy,
   { remove, customize, add }: ChildFix<ChildRow, StandingChild>,
   there: readonly StandingChild[],
   onChild: (count: number) => void,
 ): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
-  const { place, options } = work;
-  const { api, writer } = options;
-  const { id: chunkId, row } = chunk;
-  const texts = new Map(there.map(({ id, content }) => [id, content]));
+  const rows = rowsOf(work);
+  const known: Pick<StandingChild, "id" | "content">[] = [...there];
   const failed: RowDifference[] = [];
   let wasLost = false;
-  const send = async (facts: RowFacts, request: PreparedWrite<Answered>, find: Find) => {
-    const outcome = await write(work, facts, request, find);
+  const send = async (child: RowWrite<Answered>) => {
+    const outcome = await write(work, child);
     wasLost ||= outcome.wasLost;
     return outcome;
   };
-  const findThat = (isIt: (child: StandingChild) => boolean, id: string) => async () =>
-    (await readChildren(api, place, chunkId)).some(isIt) ? { ids: [id] } : undefined;
   const note = ({ id, position }: ChildRow, outcome: RowOutcome<unknown>) => {
     onChild(1);
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
   for (const { id } of remove) {
-    const find = async () => ((await findThat((child) => child.id === id, id)()) ? undefined : { ids: [id] });
-    const outcome = await send({ write: "delete child", target_id: id }, writer.deleteChild(place, chunkId, id), find);
+    const outcome = await send(deleteChild(rows, chunkId, id));
     if (outcome.kind === "done" || (outcome.kind === "refused" && outcome.status === 404)) continue;
     const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
     failed.push({ level: "chunk", id: row.id, position: row.position, reason });
   }
-  // A child that is updated with its own text then counts as customized.
-  for (const { wanted, there: child } of customize) {
-    const facts = { write: "update child", old_id: wanted.id, target_id: child.id } as const;
-    const find = findThat(({ id, type }) => id === child.id && type === "customized", child.id);
-    note(wanted, await send(facts, writer.updateChild(place, chunkId, child.id, wanted.content), find));
-  }
+  for (const { wanted, there: child } of customize)
+    note(wanted, await send(updateChild(rows, chunkId, wanted, child.id)));
   for (const child of add) {
-    const equal = [...texts].flatMap(([id, text]) => (text === child.content ? [id] : []));
-    const names = { write: "add child", old_id: child.id, target_id: null, parent_id: chunkId } as const;
-    const facts = { ...names, texts_sha256: childHash(child.content), equal };
-    const outcome = await send(facts, writer.addChild(place, chunkId, child.content), () => findRow(api, place, facts));
-    if (outcome.kind === "done") for (const id of outcome.ids) texts.set(id, child.content);
+    const outcome = await send(addChild(rows, chunkId, child, known));
+    if (outcome.kind === "done") known.push(...outcome.ids.map((id) => ({ id, content: child.content })));
     note(child, outcome);
   }
   return { failed, wasLost };
 }
 
 /** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
-async function* disableChunk(copy: DocumentCopy, { id, ...chunk }: ChunkCopy): Waiting<string | null> {
-  const { options, place, plan } = copy.work;
-  const body = chunkDisabling({ ...chunk.row, ...chunk }, plan.doc_form);
-  const facts = { write: "disable chunk", old_id: chunk.row.id, target_id: id } as const;
-  const find = findChunk(copy, id, ({ enabled }) => !enabled);
-  const ended = yield* writing(copy.work, facts, options.writer.updateChunk(place, id, body), find);
+async function* disabling({ work }: DocumentCopy, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
+  const ended = yield* writing(work, disableChunk(rowsOf(work), row.id, { ...row, id, attachment_ids }));
   return ended.kind === "done" ? null : ended.reason;
 }
 
 /** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
 async function bindAttachments(
-  copy: DocumentCopy,
+  { work }: DocumentCopy,
   { id, row, enabled }: ChunkCopy,
   attachment_ids: readonly string[],
 ): Promise<string | null> {
-  const { options, place, plan } = copy.work;
-  const body = { ...newChunk(row, plan.doc_form), ...(enabled ? {} : { enabled: true }), attachment_ids };
   const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
-  const find = findChunk(copy, id, (there) => isSameSet(there.attachment_ids, attachment_ids));
-  const ended = await write(copy.work, facts, options.writer.updateChunk(place, id, body), find);
-  return ended.kind === "done" ? null : ended.reason;
-}
-
-function findChunk(copy: DocumentCopy, id: string, isDone: (there: StandingChunk) => boolean): Find {
-  return async () => {
-    const there = await readChunk(copy.work, id);
-    return there && isDone(there) ? { ids: [id] } : undefined;
+  const { request } = updateChunk(rowsOf(work), row.id, row, { id, enabled, attachment_ids });
+  const find = async () => {
+    const there = await readChunk(work, id);
+    return there && isSameSet(there.attachment_ids, attachment_ids) ? { ids: [id] } : undefined;
   };
+  const ended = await write(work, { facts, request }, { find });
+  return ended.kind === "done" ? null : ended.reason;
 }
 
 /** A child chunk of the target. */

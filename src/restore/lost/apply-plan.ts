@@ -9,14 +9,13 @@ import type {
 } from "../../compare/lost/restore-plan.js";
 import type { WrittenRow } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
+import { addChild, disableChunk, newChunk, updateChild, updateChunk } from "../row-writes.js";
 import {
-  childHash,
   haveSameTexts,
   keywordsHash,
   readChildren,
   type StandingChild,
   type StandingChunk,
-  standingChunk,
   textsHash,
 } from "../standing-rows.js";
 import { interleave, sideBySide, type Waiting } from "../write-once.js";
@@ -26,10 +25,10 @@ import {
   type Landed,
   type Landing,
   type Prepare,
-  type ReadyWrite,
+  type Undecided,
   writeRow,
 } from "./document-work.js";
-import { chunkDisabling, chunkUpdate, mendChunk, newChunk, type UnindexedChunk } from "./mend-chunk.js";
+import { mendChunk, type UnindexedChunk } from "./mend-chunk.js";
 import type { Applied, AppliedRow, RowOutcome } from "./restore-options.js";
 
 /**
@@ -116,7 +115,7 @@ async function* textsOf(work: DocumentWork, restore: ChunkRestore): Landing {
 
 async function* disabling(work: DocumentWork, { chunk_id, texts, target }: ChunkRestore, id: string): Landing {
   const said = texts ?? target;
-  return said ? yield* disableChunk(work, chunk_id, id, said) : { kind: "there", id };
+  return said ? yield* disabled(work, chunk_id, id, said) : { kind: "there", id };
 }
 
 function isGood(landed: Landed): landed is Extract<Landed, { readonly kind: "done" | "there" }> {
@@ -203,16 +202,16 @@ async function* mended(work: DocumentWork, chunk: UnindexedChunk): Landing {
 /** Checks a parent chunk that is not itself written, only its children. */
 async function* checkParent(work: DocumentWork, target: TargetChunk): Landing {
   return yield* writeRow(work, async () => {
-    const verdict = judgeTarget(await readTarget(work, target.id), work.place.documentId, target, null);
+    const verdict = judgeTarget(await work.read(target.id), work.place.documentId, target, null);
     return verdict.kind === "changed" ? { ...verdict, id: null } : { kind: "there", id: target.id };
   });
 }
 
 /** Disables a chunk with these texts. The service refuses changes of a chunk for ten minutes after it was enabled. */
-async function* disableChunk(work: DocumentWork, oldId: string, chunkId: string, texts: ChunkTexts): Landing {
+async function* disabled(work: DocumentWork, oldId: string, chunkId: string, texts: ChunkTexts): Landing {
   const landed = yield* writeRow(work, () => prepareDisabling(work, oldId, chunkId, texts));
   if (landed.kind !== "busy") return landed;
-  const { enabled } = await readTarget(work, chunkId);
+  const { enabled } = await work.read(chunkId);
   return enabled ? landed : { kind: "there", id: chunkId };
 }
 
@@ -224,20 +223,20 @@ async function prepareUpdate(
   texts: ChunkTexts,
   lost = texts,
 ): ReturnType<Prepare> {
-  const { options, place, docForm } = work;
-  const now = await readTarget(work, target.id);
-  const verdict = judgeTarget(now, place.documentId, target, lost);
+  const now = await work.read(target.id);
+  const verdict = judgeTarget(now, work.place.documentId, target, lost);
   if (verdict.kind === "changed") return { ...verdict, id: null };
   if (verdict.kind === "there") return { kind: "there", id: target.id };
-  return {
-    write: options.writer.updateChunk(place, target.id, chunkUpdate(texts, now, docForm)),
-    facts: { ...factsOf(oldId, texts), write: "update chunk", target_id: target.id },
-  };
+  return updateChunk(work, oldId, texts, now);
 }
 
 /** `known`: chunks with these texts when the plan was made. One more means that an add landed late or someone added it; it is used. */
-async function prepareAdding(work: DocumentWork, oldId: string, texts: ChunkTexts, known: number): ReturnType<Prepare> {
-  const { options, place, docForm } = work;
+async function prepareAdding(
+  work: DocumentWork,
+  old_id: string,
+  texts: ChunkTexts,
+  known: number,
+): ReturnType<Prepare> {
   const hash = textsHash(texts);
   const equal = await work.equalTo(hash);
   const others = equal.filter((id) => !work.isOurs(id));
@@ -247,8 +246,8 @@ async function prepareAdding(work: DocumentWork, oldId: string, texts: ChunkText
     return { kind: "there", id: newest };
   }
   return {
-    write: options.writer.addChunk(place, newChunk(texts, docForm)),
-    facts: { ...factsOf(oldId, texts), write: "add chunks", target_id: null, equal },
+    facts: { write: "add chunks", old_id, texts_sha256: hash, keywords_sha256: keywordsHash(texts.keywords), equal },
+    request: work.writer.addChunk(work.place, newChunk(texts, work.docForm)),
   };
 }
 
@@ -258,89 +257,38 @@ async function prepareDisabling(
   chunkId: string,
   texts: ChunkTexts,
 ): ReturnType<Prepare> {
-  const { options, place, docForm } = work;
-  const now = await readTarget(work, chunkId);
-  if (now.document_id !== place.documentId || !haveSameTexts(now, texts)) {
+  const now = await work.read(chunkId);
+  if (now.document_id !== work.place.documentId || !haveSameTexts(now, texts)) {
     return {
       kind: "changed",
       id: chunkId,
       reason: `chunk ${chunkId} would get another text if it were disabled`,
     };
   }
-  if (!now.enabled) return { kind: "there", id: chunkId };
-  return {
-    write: options.writer.updateChunk(place, chunkId, chunkDisabling(now, docForm)),
-    facts: { ...factsOf(oldId, null), write: "disable chunk", target_id: chunkId },
-  };
-}
-
-async function readTarget({ options, place }: DocumentWork, chunkId: string) {
-  return standingChunk(await options.api.chunk(place, chunkId));
-}
-
-function factsOf(oldId: string, texts: ChunkTexts | null) {
-  return {
-    old_id: oldId,
-    parent_id: null,
-    texts_sha256: texts && textsHash(texts),
-    keywords_sha256: texts && keywordsHash(texts.keywords),
-    equal: [] as readonly string[],
-  } as const;
+  return now.enabled ? disableChunk(work, oldId, now) : { kind: "there", id: chunkId };
 }
 
 /** Writes one child chunk to a chunk of the target: replaces its twin, or adds it after the last one. */
 async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRestore): Landing {
   return yield* writeRow(work, async () => {
     const children = await readChildren(work.options.api, work.place, chunkId);
-    return child.twin
-      ? prepareTwin(work, chunkId, child, child.twin, children)
-      : prepareAddingChild(work, chunkId, child, children);
+    const row = { id: child.child_id, content: child.content };
+    if (!child.twin) return addChild(work, chunkId, row, children);
+    return judgeTwin(child, child.twin, children) ?? updateChild(work, chunkId, row, child.twin.id);
   });
 }
 
-function prepareTwin(
-  { options, place }: DocumentWork,
-  chunkId: string,
-  child: ChildRestore,
+/** Why a child does not replace its twin; undefined if it does. */
+function judgeTwin(
+  { content }: ChildRestore,
   twin: NonNullable<ChildRestore["twin"]>,
   children: readonly StandingChild[],
-): Awaited<ReturnType<Prepare>> {
+): Undecided | undefined {
   const now = children.find(({ id }) => id === twin.id);
-  if (!now) return { kind: "changed", id: null, reason: `child chunk ${twin.id} is gone` };
-  if (now.content === child.content) return { kind: "there", id: twin.id };
-  if (now.content !== twin.content) {
-    return {
-      kind: "changed",
-      id: null,
-      reason: `child chunk ${twin.id} differs in text from the one that the plan was made for`,
-    };
-  }
-  return {
-    write: options.writer.updateChild(place, chunkId, twin.id, child.content),
-    facts: { ...childFacts(chunkId, child), write: "update child", target_id: twin.id, equal: [] },
-  };
-}
-
-function prepareAddingChild(
-  { options, place }: DocumentWork,
-  chunkId: string,
-  child: ChildRestore,
-  children: readonly StandingChild[],
-): ReadyWrite {
-  const equal = children.filter(({ content }) => content === child.content).map(({ id }) => id);
-  return {
-    write: options.writer.addChild(place, chunkId, child.content),
-    facts: { ...childFacts(chunkId, child), write: "add child", target_id: null, equal },
-  };
-}
-
-function childFacts(chunkId: string, { child_id, content }: ChildRestore) {
-  return {
-    old_id: child_id,
-    parent_id: chunkId,
-    texts_sha256: childHash(content),
-    keywords_sha256: null,
-  } as const;
+  if (now?.content === content) return { kind: "there", id: twin.id };
+  if (now?.content === twin.content) return undefined;
+  const what = now ? "differs in text from the one that the plan was made for" : "is gone";
+  return { kind: "changed", id: null, reason: `child chunk ${twin.id} ${what}` };
 }
 
 /** The state of a target chunk right before its change. `there`: it has the new texts. `same`: it is unchanged since the plan. */

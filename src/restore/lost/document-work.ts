@@ -1,13 +1,12 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
-import type { PreparedWrite, WrittenRow } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
-import type { Intent } from "../journal-lines.js";
-import { findRow } from "../reconcile.js";
-import { readHashes } from "../standing-rows.js";
-import { mayCome, mayMakeTwo, type PlannedWrite, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
+import { plannedWrite } from "../find-write.js";
+import type { RowPlace, RowWrite } from "../row-writes.js";
+import { readHashes, type StandingChunk, standingChunk } from "../standing-rows.js";
+import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 
 /** The document to write, and the known facts about it. */
-export class DocumentWork {
+export class DocumentWork implements RowPlace {
   readonly options: ApplyOptions;
   readonly place: Place;
   readonly docForm: string | null;
@@ -25,6 +24,15 @@ export class DocumentWork {
     this.options = options;
     this.place = place;
     this.docForm = docForm;
+  }
+
+  get writer() {
+    return this.options.writer;
+  }
+
+  /** A chunk of the document as it is now. */
+  async read(chunkId: string): Promise<StandingChunk> {
+    return standingChunk(await this.options.api.chunk(this.place, chunkId));
   }
 
   /** Ids of the chunks whose texts have this hash. Reads the document once. */
@@ -59,34 +67,19 @@ export type Landed =
 
 export type Landing = Waiting<Landed>;
 
-/** The journal's facts about a write to a row. */
-type RowFacts = Pick<
-  Intent,
-  "write" | "old_id" | "target_id" | "parent_id" | "texts_sha256" | "keywords_sha256" | "equal"
->;
-
-/** A write, and its facts for the journal. */
-export interface ReadyWrite {
-  readonly write: PreparedWrite<WrittenRow>;
-  readonly facts: RowFacts;
-}
-
-type Undecided = Exclude<Landed, { readonly kind: "done" | "busy" }>;
+/** Why a row is not written. */
+export type Undecided = Exclude<Landed, { readonly kind: "done" | "busy" }>;
 
 /** Reads the row right before the write; returns the write, or why there is none. */
-export type Prepare = () => Promise<ReadyWrite | Undecided>;
+export type Prepare = () => Promise<RowWrite | Undecided>;
 
 /** Writes one row. Rejects with StopError if the key is refused, and with the reason of the signal. */
 export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   const ended = yield* writeOnce(work.options, () => decide(work, prepare));
   if (ended.kind === "there" || ended.kind === "changed" || ended.kind === "failed") return ended;
   if (ended.kind === "done") {
-    const {
-      ids: [id = ""],
-      isIndexed,
-      value,
-    } = ended;
-    return { kind: "done", id, isIndexed: isIndexed !== false, error: value?.error ?? "" };
+    const [id = ""] = ended.ids;
+    return { kind: "done", id, isIndexed: ended.isIndexed !== false, error: ended.value?.error ?? "" };
   }
   const { reason } = ended;
   if (ended.kind === "unknown" && mayMakeTwo(ended.open))
@@ -96,21 +89,22 @@ export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
 }
 
-async function decide(work: DocumentWork, prepare: Prepare): Promise<PlannedWrite<WrittenRow> | Undecided> {
+async function decide(work: DocumentWork, prepare: Prepare) {
   const failed = (reason: string) => ({ kind: "failed", id: null, reason }) as const;
   const { datasetId: dataset_id, documentId: document_id } = work.place;
   if (work.refused !== null) return failed(work.refused);
   try {
     const ready = await prepare();
-    if (!("write" in ready)) return ready;
-    const unanswered = mayMakeTwo(ready.facts) ? work.unanswered.get(ready.facts.parent_id) : undefined;
+    if (!("request" in ready)) return ready;
+    const { facts, request } = ready;
+    const unanswered = mayMakeTwo(facts) ? work.unanswered.get(facts.parent_id ?? null) : undefined;
     if (unanswered !== undefined) return failed(unanswered);
-    const facts = { dataset_id, document_id, ...ready.facts };
-    return { facts, request: ready.write, find: () => findRow(work.options.api, work.place, facts) };
+    return plannedWrite({ dataset_id, document_id, ...facts }, request, work.place, work.options);
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
     if (error.status !== 404) return failed(error.message);
-    return { kind: "changed", id: null, reason: `the service does not find it any more: ${error.message}` };
+    const reason = `the service does not find it any more: ${error.message}`;
+    return { kind: "changed", id: null, reason } as const;
   }
 }
 

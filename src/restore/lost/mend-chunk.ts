@@ -1,6 +1,5 @@
-import type { ChunkUpdate, NewChunk } from "../../client/write/operations.js";
-import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
-import { isIndexed, type StandingChunk, standingChunk, textsHash } from "../standing-rows.js";
+import { updateChunk } from "../row-writes.js";
+import { isIndexed, textsHash } from "../standing-rows.js";
 import { type DocumentWork, type Landing, type Prepare, writeRow } from "./document-work.js";
 
 /** A chunk that the service stored but could not index. */
@@ -39,11 +38,11 @@ export async function* mendChunk(work: DocumentWork, chunk: UnindexedChunk): Lan
 }
 
 async function prepareRepair(
-  { options, place, docForm }: DocumentWork,
+  work: DocumentWork,
   { id, old_id, texts_sha256, error }: UnindexedChunk,
   mayTouch: boolean,
 ): ReturnType<Prepare> {
-  const now = standingChunk(await options.api.chunk(place, id));
+  const now = await work.read(id);
   const isTouched = textsHash({ ...now, content: now.content.slice(0, -mark.length) }) === texts_sha256;
   if (!isTouched && textsHash(now) !== texts_sha256) {
     return { kind: "changed", id, reason: `chunk ${id}, which the service could not index, has another text by now` };
@@ -54,41 +53,6 @@ async function prepareRepair(
     return { kind: "failed", id, reason };
   }
   const content = isTouched ? now.content.slice(0, -mark.length) : now.content + mark;
-  return {
-    write: options.writer.updateChunk(place, id, chunkUpdate({ ...now, content }, now, docForm)),
-    facts: {
-      write: isTouched ? "repair chunk" : "touch chunk",
-      old_id,
-      target_id: id,
-      parent_id: null,
-      texts_sha256: textsHash({ ...now, content }),
-      keywords_sha256: null,
-      equal: [],
-    },
-  };
-}
-
-/** The body that adds a chunk with these texts. In qa_model documents an answer must be sent, or it is lost. */
-export function newChunk(texts: ChunkTexts, docForm: string | null): NewChunk {
-  const { content, answer, keywords } = texts;
-  const hasAnswer = docForm === "qa_model" || (answer ?? "") !== "";
-  return {
-    content,
-    ...(hasAnswer ? { answer: answer ?? "" } : {}),
-    ...(keywords && keywords.length > 0 ? { keywords } : {}),
-  };
-}
-
-/**
- * The body that sets a chunk's texts. The service unbinds attachments that are not listed, so it lists the current
- * ones. A disabled chunk accepts a change only if the same request enables it.
- */
-export function chunkUpdate(texts: ChunkTexts, now: StandingChunk, docForm: string | null): ChunkUpdate {
-  const enabling = now.enabled ? {} : { enabled: true };
-  return { ...newChunk(texts, docForm), ...enabling, attachment_ids: now.attachment_ids };
-}
-
-/** The body that disables a chunk. The service ignores its texts; they are sent in case another release does not. */
-export function chunkDisabling(now: StandingChunk, docForm: string | null): ChunkUpdate {
-  return { ...newChunk(now, docForm), enabled: false, attachment_ids: now.attachment_ids };
+  const { facts, request } = updateChunk(work, old_id, { ...now, content }, now);
+  return { facts: { ...facts, write: isTouched ? "repair chunk" : "touch chunk", keywords_sha256: null }, request };
 }
