@@ -9,7 +9,7 @@ import { readJournalFacts } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { refuseLinksBeside } from "../session.js";
 import { type DocumentPair, type DumpProgress, openTarget, type TargetService } from "../target.js";
-import { type ComparedRows, compareLive, copiesOfJournal, type RowCounts } from "./compare-with-target.js";
+import { compareLive, copiesOfJournal } from "./compare-with-target.js";
 import { type Against, copyFolderOf, isSameService, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
 
@@ -42,29 +42,24 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const copies = !facts.isBegun ? null : copiesOfJournal(facts, isSame);
-  const [compared, refused] = [emptyCounts(), emptyCounts()];
-  const onDocument = (rows: ComparedRows) => {
+  const onDocument = () => {
     progress.step = "comparing";
     progress.done++;
-    addTo(compared, rows.compared);
-    addTo(refused, rows.refused);
   };
-  const unread = { document: 0, dataset: 0 };
-  const onUnread = (level: "document" | "dataset") => unread[level]++;
   await using folder = await makeTemporaryFolder("restore");
   const service = { ...options, baseUrl };
   await using target = await openTarget(service, old.manifest.documents);
   Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
   const live = { api: target.client, old, pairs, copies, service, name: "live", dir: folder.path, progress } as const;
   const { memory, signal } = options;
-  const { differences } = await compareLive({ ...live, memory, signal, onDocument, onUnread });
+  const { differences, rows, ...rest } = await compareLive({ ...live, memory, signal, onDocument });
   return {
     base_url: baseUrl,
     copies: copies !== null,
     documents: pairs.length,
-    ...compared,
+    ...rows,
     differences,
-    notes: [...notes, ...partNotes(old), ...unreadNotes(unread), ...refusedNotes(refused)],
+    notes: [...notes, ...partNotes(old), ...unreadNotes(rest.unread), ...refusedNotes(rest.refused)],
   };
 }
 
@@ -77,22 +72,13 @@ function unreadNotes(unread: { readonly document: number; readonly dataset: numb
 }
 
 /** Notes on rows without a copy, because the service accepts no blank rows. */
-function refusedNotes({ chunks, child_chunks }: RowCounts): readonly string[] {
+function refusedNotes({ chunks, child_chunks }: Pick<Against, "chunks" | "child_chunks">): readonly string[] {
   const rows = [
     ...(chunks > 0 ? [countOf(chunks, "chunk")] : []),
     ...(child_chunks > 0 ? [countOf(child_chunks, "child chunk")] : []),
   ];
   if (rows.length === 0) return [];
   return [`${rows.join(" and ")} of the run: not compared, because the service accepts no blank ones`];
-}
-
-function emptyCounts() {
-  return { chunks: 0, child_chunks: 0 };
-}
-
-function addTo(sum: ReturnType<typeof emptyCounts>, { chunks, child_chunks }: RowCounts): void {
-  sum.chunks += chunks;
-  sum.child_chunks += child_chunks;
 }
 
 /** Notes on parts that are not compared. */

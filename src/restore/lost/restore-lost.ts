@@ -13,13 +13,12 @@ import { makeTemporaryFolder } from "../../temporary-folder.js";
 import type { Journal } from "../journal.js";
 import type { WrittenRow } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
-import { refuseUnread } from "../prove.js";
+import { compareRestored, refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
 import { dumpTarget, haveChildren, openTarget, readLive, readRefusals, type TargetService } from "../target.js";
 import { mayMakeTwo } from "../write-once.js";
 import { applyPlan, reconcileLost } from "./apply-plan.js";
 import { checkFree, planFileWriter, readPlanFile } from "./plan-file.js";
-import { proveRestore } from "./prove-lost.js";
 import {
   type ProofDifference,
   type RestoreLost,
@@ -222,8 +221,8 @@ function proveDocuments(
     const pairsOf = await pairForProof(connection, same, { by: "id", kept: written.map(({ id }) => id) });
     const differences: ProofDifference[] = [];
     for (const [nr, { document_id: documentId }] of documents.entries())
-      for await (const difference of proveRestore({ documentId, pairs: pairsOf(nr), written, openAdds }))
-        differences.push(difference);
+      for await (const difference of compareRestored(pairsOf(nr), { documentId, written, openAdds }))
+        differences.push({ document_id: documentId, ...difference });
     return differences;
   });
 }
