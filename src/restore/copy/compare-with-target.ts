@@ -17,12 +17,11 @@ import {
   type TargetReading,
   type TargetService,
 } from "../target.js";
-import { keepComing } from "./coming-rows.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
 import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
-import { formsIn } from "./read-dump.js";
+import { formsIn, keepComing } from "./read-dump.js";
 
 /** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
 export async function compareLive(options: LiveOptions): Promise<Comparison & { readonly dump: Dump | undefined }> {

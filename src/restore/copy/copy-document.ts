@@ -4,7 +4,7 @@ import { SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
-import { plannedWrite, type StandingField, stateOf } from "../find-write.js";
+import { plannedWrite, type StandingField, stateOf } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
 import { ifThere } from "../standing-rows.js";
 import { madeBy, writeNow } from "../write-once.js";

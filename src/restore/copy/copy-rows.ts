@@ -1,10 +1,21 @@
+import type { SendHooks } from "../../client/write/operations.js";
 import type { ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
+import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";
 import type { RowDifference } from "../result.js";
-import { type HashedChunk, readHashes, textsHash } from "../standing-rows.js";
-import { addChunks, removeChunk } from "./add-chunks.js";
-import { astray, type ChunkCopy, DocumentCopy, type DocumentWork, largestSize } from "./document-copy.js";
+import { newChunk } from "../row-writes.js";
+import { type HashedChunk, haveSameTexts, readHashes, textsHash } from "../standing-rows.js";
+import {
+  astray,
+  type ChunkCopy,
+  DocumentCopy,
+  type DocumentWork,
+  deleteChunk,
+  largestSize,
+  readTail,
+  write,
+} from "./document-copy.js";
 import { Finish } from "./finish-chunks.js";
 
 /** The outcome of copying one document's rows. */
@@ -130,4 +141,237 @@ export function alignChunks<T extends ChunkThere>(
     else copies[number] = chunk;
   }
   return { copies, surplus, stranger: undefined };
+}
+
+/**
+ * How many chunks in a row may fail before the document is given up, because then their texts are not the cause. Fewer if no chunk of the
+ * document succeeded and all failed for the same reason, such as an index technique that does not accept this form.
+ */
+const mostFailures = 10;
+const mostAlike = 3;
+/** Maximum requests in a row that do not reach the service, and the wait after the first, in milliseconds; it doubles. */
+const mostUnsent = 6;
+const firstWait = 1_000;
+/** The wait before a failed request with a single chunk is sent again. */
+const betweenTries = 2_000;
+
+/**
+ * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail and
+ * continues with the others. Throws SkipError if the document is given up.
+ */
+async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
+  const { options } = copy.work;
+  const search = new FaultSearch();
+  const failures: string[] = [];
+  for (let next = from; ; ) {
+    const rows = ofOneRequest(await copy.planned.from(next, Math.min(options.batchSize.size, search.most(next))));
+    if (rows.length === 0) return;
+    const added = await addGettingThrough(copy, next, rows);
+    if (added.kind === "limited") {
+      options.batchSize.keepTo(added.most);
+      continue;
+    }
+    if (added.kind === "lost" && rows.length > 1) continue; // the next request is smaller
+    const kept = added.kind === "added" ? await keepIndexed(copy, rows, added.chunks) : [];
+    if (kept.length > 0) {
+      next += kept.length;
+      failures.length = 0;
+      search.added();
+      yield kept;
+    }
+    const left = rows.slice(kept.length);
+    const [faulty] = left;
+    if (!faulty) continue;
+    const { mayPass, reason } = faultOf(added, kept.length);
+    const step = search.failed(next, left.length, mayPass);
+    if (step === "again") await options.sleep(betweenTries, options.signal);
+    if (step !== "give up") continue;
+    copy.fail("chunk", faulty, reason);
+    next++;
+    failures.push(reason);
+    const areAlike = copy.ids.size === 0 && new Set(failures).size === 1;
+    if (failures.length < (areAlike ? mostAlike : mostFailures)) continue;
+    throw new SkipError(
+      `${countOf(failures.length, "chunk")} in a row failed, so the others were not sent; the last one: ${reason}`,
+    );
+  }
+}
+
+/** A request that reached the service. */
+type Seen = Exclude<Added, { readonly kind: "unsent" }>;
+
+/** Sends a request until it reaches the service. */
+async function addGettingThrough(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Seen> {
+  const { sleep, signal } = copy.work.options;
+  for (let tries = 1; ; tries++) {
+    const added = await addRequest(copy, first, rows);
+    if (added.kind !== "unsent") return added;
+    if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${added.reason}`);
+    await sleep(firstWait * 2 ** (tries - 1), signal);
+  }
+}
+
+/** Keeps the chunks before the first that could not be indexed. Deletes the others from the end; they are added again in order. */
+async function keepIndexed(
+  copy: DocumentCopy,
+  rows: readonly ChunkWithChildren[],
+  chunks: readonly StoredChunk[],
+): Promise<readonly ChunkCopy[]> {
+  for (const { id } of chunks) copy.ids.add(id);
+  const faulty = chunks.findIndex(({ status }) => status === "error");
+  const good = faulty < 0 ? chunks : chunks.slice(0, faulty);
+  for (let at = chunks.length - 1; at >= good.length; at--) {
+    const [chunk, row] = [chunks[at], rows[at]];
+    if (chunk && row) await removeChunk(copy, chunk.id, row.id);
+  }
+  return good.flatMap(({ id, enabled }, at) => {
+    const row = rows[at];
+    return row ? [{ row, id, enabled, attachment_ids: [] }] : [];
+  });
+}
+
+/** The fault of the chunk after the kept ones; `mayPass`: a retry may succeed. */
+function faultOf(added: Exclude<Seen, { readonly kind: "limited" }>, kept: number) {
+  if (added.kind !== "added") return { mayPass: added.kind === "lost", reason: added.reason };
+  const { error = "" } = added.chunks[kept] ?? {};
+  return { mayPass: true, reason: `the service stored it and could not index it${error === "" ? "" : `: ${error}`}` };
+}
+
+/** A chunk as the service stored it. */
+interface StoredChunk {
+  readonly id: string;
+  readonly status: string | null;
+  readonly enabled: boolean;
+  /** The service's own words on why it could not index the chunk; empty if unknown. */
+  readonly error: string;
+}
+
+/**
+ * The outcome of a request that adds chunks. `limited`: the service accepts at most `most` per request. `faulty`: it refused one of them.
+ * `lost`: there was no answer, and nothing was added; requests are now smaller. `unsent`: it did not reach the service. `reason` is
+ * a sentence.
+ */
+type Added =
+  | { readonly kind: "added"; readonly chunks: readonly StoredChunk[] }
+  | { readonly kind: "limited"; readonly most: number }
+  | { readonly kind: "faulty" | "lost"; readonly reason: string }
+  | { readonly kind: "unsent"; readonly reason: string };
+
+/** Status codes of refusals because of the chunks' content. */
+const badTexts: readonly number[] = [400, 413, 422];
+
+/** Adds chunks after the last one. `first`: the number of the first. Throws SkipError if no request can succeed. */
+async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
+  const { options, place, plan } = copy.work;
+  const { batchSize, writer } = options;
+  let found: readonly StoredChunk[] = [];
+  const find = async () => {
+    found = await findAdded(copy, rows);
+    return found.length > 0 ? { ids: found.map(({ id }) => id) } : undefined;
+  };
+  const request = writer.addChunks(
+    place,
+    rows.map((row) => newChunk(row, plan.doc_form)),
+  );
+  let took = 0;
+  const onAnswer = (milliseconds: number) => {
+    took = milliseconds;
+  };
+  const timed = { ...request, send: (hooks?: SendHooks) => request.send({ ...hooks, onAnswer }) };
+  const facts = { write: "add chunks", first, rows: rows.length } as const;
+  const executed = await write(copy.work, { facts, request: timed }, { find, tries: 1 });
+  if (executed.wasLost) batchSize.lost(rows.length);
+  if (executed.kind === "done") {
+    const chunks = executed.value ?? found;
+    if (!executed.wasLost && chunks.every(({ status }) => status !== "error")) batchSize.answered(rows.length, took);
+    return { kind: "added", chunks };
+  }
+  const { reason } = executed;
+  if (executed.kind === "not done") return executed.wasLost ? { kind: "lost", reason } : { kind: "unsent", reason };
+  const most = limitIn(executed.message);
+  if (most !== undefined && most < rows.length) return { kind: "limited", most };
+  if (badTexts.includes(executed.status)) return { kind: "faulty", reason };
+  throw astray(copy.work, reason);
+}
+
+/**
+ * Looks for the chunks of a request after the existing copies. Returns none unless all of them are there, because a request is stored as a
+ * whole. Chunks before the last copy came late from an earlier request: they must not count, because they are in the wrong place.
+ */
+async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[]): Promise<readonly StoredChunk[]> {
+  const all = await readTail(copy.work, copy.ids.size);
+  const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
+  const isRun = (at: number) =>
+    rows.every((row, each) => {
+      const chunk = tail[at + each];
+      return chunk !== undefined && haveSameTexts(row, chunk);
+    });
+  const start = tail.findIndex((_, at) => isRun(at));
+  return start < 0 ? [] : tail.slice(start, start + rows.length).map((chunk) => ({ ...chunk, error: "" }));
+}
+
+/** Reads the limit from the service's own words: it has no code for this refusal. */
+function limitIn(message: string): number | undefined {
+  const [, most] = /^exceeded maximum segments limit of (\d+)/i.exec(message) ?? [];
+  return most === undefined || Number(most) < 1 ? undefined : Number(most);
+}
+
+/** Maximum times to send a single chunk whose failure may be temporary. */
+const mostTries = 3;
+
+/** The next step after a request that failed. `narrower`: the same chunks again, in smaller requests. */
+type AfterFault = "narrower" | "again" | "give up";
+
+/**
+ * Finds the chunks that make requests fail: because of one chunk, the service refuses, or fails to index, all chunks of a request. The
+ * chunks of such a request are halved until the faulty one is alone.
+ */
+export class FaultSearch {
+  /** The number of the chunk after the smallest failed request: the faulty chunk is before it. */
+  #end = 0;
+  #tries = 0;
+
+  /** Maximum chunks of a request that begins with chunk number `next`. */
+  most(next: number): number {
+    return next < this.#end ? Math.max(1, Math.floor((this.#end - next) / 2)) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Chunks were added. */
+  added(): void {
+    this.#tries = 0;
+  }
+
+  /** A request for this many chunks failed, the first with this number; `mayPass`: a retry may succeed. */
+  failed(first: number, chunks: number, mayPass: boolean): AfterFault {
+    this.#end = first + chunks;
+    if (chunks > 1) return "narrower";
+    this.#tries++;
+    if (mayPass && this.#tries < mostTries) return "again";
+    this.#tries = 0;
+    return "give up";
+  }
+}
+
+/** Approximate maximum bytes of text in one request; a single chunk may be larger. */
+const mostBytes = 1_000_000;
+
+interface Texts {
+  readonly content: string;
+  readonly answer: string | null;
+}
+
+/** The first chunks that fit into one request: fewer if they are long, but at least one. */
+export function ofOneRequest<T extends Texts>(chunks: readonly T[]): readonly T[] {
+  let bytes = 0;
+  const tooMany = chunks.findIndex(({ content, answer }, at) => {
+    bytes += Buffer.byteLength(content) + Buffer.byteLength(answer ?? "");
+    return at > 0 && bytes > mostBytes;
+  });
+  return tooMany < 0 ? chunks : chunks.slice(0, tooMany);
+}
+
+/** Deletes a chunk that this copy added. */
+async function removeChunk(copy: DocumentCopy, id: string, oldId: string | null): Promise<void> {
+  await deleteChunk(copy.work, id, oldId);
+  copy.ids.delete(id);
 }

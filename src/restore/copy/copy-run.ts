@@ -14,7 +14,6 @@ import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, openTarget } from "../target.js";
 import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
-import { chunkReader, keepComing } from "./coming-rows.js";
 import { compareLive, copiesOfPlan } from "./compare-with-target.js";
 import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
@@ -31,6 +30,7 @@ import {
   statusOf,
 } from "./copy-result.js";
 import { type PlannedCopy, planCopy } from "./plan-copy.js";
+import { chunkReader, keepComing } from "./read-dump.js";
 
 /**
  * Copies a dump to another service: plans it and, with `apply`, writes and proves it. Rejects with UsageError if it is refused as a

@@ -1,7 +1,7 @@
 import { type KnowledgeApi, type Place, pageSize } from "../../client/knowledge-api.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
-import { plannedWrite } from "../find-write.js";
+import { plannedWrite } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
 import type { RowPlace, RowWrite } from "../row-writes.js";
 import { ifThere, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
@@ -15,9 +15,9 @@ import {
   writeNow,
   writeOnce,
 } from "../write-once.js";
-import type { ReadChunks } from "./coming-rows.js";
 import type { DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
+import type { ReadChunks } from "./read-dump.js";
 
 /** A chunk of the target, and the chunk of the dump that it copies. */
 export interface ChunkCopy {

@@ -4,10 +4,11 @@ import type { RowDifference } from "../result.js";
 import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
 import { readChildren, type StandingChild } from "../standing-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
-import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
+import type { AttachmentPlan } from "./copy-plan.js";
 import {
   type ChunkCopy,
   type DocumentCopy,
+  type DocumentWork,
   type RowOutcome,
   readChunk,
   rowsOf,
@@ -21,7 +22,9 @@ const listsAtOnce = 8;
 /** Completes added chunks: first attachments, then children, and finally the disabled state. */
 export class Finish {
   readonly #copy: DocumentCopy;
-  readonly #attachments: Attachments;
+  readonly #attachments: ReadonlyMap<string, AttachmentPlan>;
+  /** Why files could not be uploaded, by the id of the attachment in the dump. */
+  readonly #unsent = new Map<string, string>();
   /** Work on chunks that the service does not allow to be disabled yet. */
   readonly #waiting: Waiting<void>[] = [];
   /** Chunks where a child chunk may still appear although its write counts as not done. */
@@ -29,15 +32,15 @@ export class Finish {
 
   constructor(copy: DocumentCopy) {
     this.#copy = copy;
-    this.#attachments = new Attachments(copy);
+    this.#attachments = new Map(copy.work.plan.attachments.map((attachment) => [attachment.id, attachment]));
   }
 
   async finish(chunks: readonly ChunkCopy[]): Promise<void> {
-    const { api } = this.#copy.work.options;
+    const { options, place } = this.#copy.work;
     for (let at = 0; at < chunks.length; at += listsAtOnce) {
       const some = chunks.slice(at, at + listsAtOnce);
       const lists = this.#copy.hasChildren
-        ? await Promise.all(some.map(({ id }) => readChildren(api, this.#copy.work.place, id)))
+        ? await Promise.all(some.map(({ id }) => readChildren(options.api, place, id)))
         : [];
       for (const [each, chunk] of some.entries()) await this.#finishChunk(chunk, lists[each]);
     }
@@ -51,29 +54,58 @@ export class Finish {
     await interleave(this.#waiting, options);
   }
 
-  async #finishChunk(chunk: ChunkCopy, children: Awaited<ReturnType<typeof readChildren>> | undefined): Promise<void> {
-    const failures = this.#copy.failed.length;
-    const { options, plan } = this.#copy.work;
-    const now = await this.#attachments.bind(chunk);
+  async #finishChunk(chunk: ChunkCopy, children: readonly StandingChild[] | undefined): Promise<void> {
+    const { failed, work } = this.#copy;
+    const { journal, progress } = work.options;
+    const failures = failed.length;
+    const now = await this.#bind(chunk);
     const onChild = (count: number) => {
-      options.progress.childrenDone += count;
+      progress.childrenDone += count;
     };
     if (children) await copyChildren(this.#copy, now, children, onChild);
-    const isWhole = this.#copy.failed.length === failures;
-    const unsettled = options.journal.mayShowUp("add child", plan.document_id);
+    const isWhole = failed.length === failures;
+    const unsettled = journal.mayShowUp("add child", work.plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
-    if (!now.row.enabled && now.enabled) {
-      const work = this.#disable(now, isWhole);
-      const next = await work.next();
-      if (!next.done) this.#waiting.push(resumeAt(next.value, work));
-    } else if (isWhole) this.#copy.work.options.progress.chunksDone++;
+    const disabled = disableAsPlanned(this.#copy, now, isWhole);
+    const next = await disabled.next();
+    if (!next.done) this.#waiting.push(resumeAt(next.value, disabled));
   }
 
-  /** `isWhole`: the rest of the chunk is complete. */
-  async *#disable(chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
-    const reason = yield* disabling(this.#copy, chunk);
-    if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there, but could not be disabled: ${reason}`);
-    else if (isWhole) this.#copy.work.options.progress.chunksDone++;
+  /** Binds a chunk's attachments, as far as possible, and returns the chunk's new state. Notes failures. */
+  async #bind(chunk: ChunkCopy): Promise<ChunkCopy> {
+    const noteFailure = (reason: string) =>
+      this.#copy.fail("chunk", chunk.row, `not all of its attachments were copied: ${reason}`);
+    const ids: string[] = [];
+    for (const each of chunk.row.attachment_ids) {
+      const plan = this.#attachments.get(each);
+      const id = plan && (await this.#upload(plan));
+      if (id !== undefined) ids.push(id);
+      else if (plan) noteFailure(this.#unsent.get(each) ?? "");
+    }
+    if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
+    const reason = await bindAttachments(this.#copy.work, chunk, ids);
+    if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
+    noteFailure(reason);
+    return chunk;
+  }
+
+  /** The id of an attachment at the service; undefined if it cannot be uploaded. Each file is sent once. */
+  async #upload({ id, file }: AttachmentPlan): Promise<string | undefined> {
+    if (file === null) return id;
+    const { journal, writer } = this.#copy.work.options;
+    const known = journal.facts.attachments.get(id);
+    if (known !== undefined || this.#unsent.has(id)) return known;
+    // No request lists uploads, so an upload whose answer was lost stays unused.
+    const facts = { write: "upload file", old_id: id, name: file.name } as const;
+    try {
+      const ended = await write(this.#copy.work, { facts, request: writer.uploadFile(file) });
+      if (ended.kind === "done" && ended.ids[0] !== undefined) return ended.ids[0];
+      this.#unsent.set(id, ended.kind === "done" ? "the service gave the file no id" : ended.reason);
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      this.#unsent.set(id, error.message);
+    }
+    return undefined;
   }
 }
 
@@ -82,67 +114,34 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
   return yield* work;
 }
 
-/** The id of an attachment at the service, or why there is none. */
-type Uploaded = { readonly id: string } | { readonly reason: string };
+/** Disables the copy of a disabled chunk, and counts a chunk that is complete. `isWhole`: its attachments and children are. */
+async function* disableAsPlanned(copy: DocumentCopy, chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
+  const { row, enabled } = chunk;
+  const reason = enabled && !row.enabled ? yield* disabling(copy.work, chunk) : null;
+  if (reason !== null) copy.fail("chunk", row, `it is there, but could not be disabled: ${reason}`);
+  else if (isWhole) copy.work.options.progress.chunksDone++;
+}
 
-/** Copies the attachments of the chunks of one document. Each file is uploaded once. */
-class Attachments {
-  readonly #copy: DocumentCopy;
-  readonly #plans: ReadonlyMap<string, AttachmentPlan>;
-  readonly #uploaded = new Map<string, Uploaded>();
+/** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
+async function* disabling(work: DocumentWork, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
+  const ended = yield* writing(work, disableChunk(rowsOf(work), row.id, { ...row, id, attachment_ids }));
+  return ended.kind === "done" ? null : ended.reason;
+}
 
-  constructor(copy: DocumentCopy) {
-    const { plan, options } = copy.work;
-    this.#copy = copy;
-    this.#plans = new Map(plan.attachments.map((attachment) => [attachment.id, attachment]));
-    const { attachments } = options.journal.facts;
-    for (const { id } of plan.attachments) {
-      const known = attachments.get(id);
-      if (known !== undefined) this.#uploaded.set(id, { id: known });
-    }
-  }
-
-  /** Binds a chunk's attachments, as far as possible, and returns the chunk's new state. Notes failures. */
-  async bind(chunk: ChunkCopy): Promise<ChunkCopy> {
-    const uploaded: Uploaded[] = [];
-    for (const id of chunk.row.attachment_ids) {
-      const plan = this.#plans.get(id);
-      if (plan) uploaded.push(await this.#upload(plan));
-    }
-    for (const each of uploaded) if ("reason" in each) this.#fail(chunk, each.reason);
-    const ids = uploaded.flatMap((each) => ("id" in each ? [each.id] : []));
-    if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
-    const reason = await bindAttachments(this.#copy, chunk, ids);
-    if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
-    this.#fail(chunk, reason);
-    return chunk;
-  }
-
-  #fail({ row }: ChunkCopy, reason: string): void {
-    this.#copy.fail("chunk", row, `not all of its attachments were copied: ${reason}`);
-  }
-
-  async #upload({ id, file }: AttachmentPlan): Promise<Uploaded> {
-    if (file === null) return { id };
-    const uploaded = this.#uploaded.get(id) ?? (await this.#send(id, file));
-    this.#uploaded.set(id, uploaded);
-    return uploaded;
-  }
-
-  async #send(id: string, file: FilePlan): Promise<Uploaded> {
-    const request = this.#copy.work.options.writer.uploadFile(file);
-    try {
-      // No request lists uploads, so an upload whose answer was lost stays unused.
-      const facts = { write: "upload file", old_id: id, name: file.name } as const;
-      const executed = await write(this.#copy.work, { facts, request });
-      const [uploaded] = executed.kind === "done" ? executed.ids : [];
-      if (uploaded !== undefined) return { id: uploaded };
-      return { reason: "reason" in executed ? executed.reason : "the service gave the file no id" };
-    } catch (error) {
-      if (error instanceof SkipError) return { reason: error.message };
-      throw error;
-    }
-  }
+/** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
+async function bindAttachments(
+  work: DocumentWork,
+  { id, row, enabled }: ChunkCopy,
+  attachment_ids: readonly string[],
+): Promise<string | null> {
+  const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
+  const { request } = updateChunk(rowsOf(work), row.id, row, { id, enabled, attachment_ids });
+  const find = async () => {
+    const there = await readChunk(work, id);
+    return there && isSameSet(there.attachment_ids, attachment_ids) ? { ids: [id] } : undefined;
+  };
+  const ended = await write(work, { facts, request }, { find });
+  return ended.kind === "done" ? null : ended.reason;
 }
 
 /** Maximum rounds: another one follows a lost answer, because its child may exist twice. */
@@ -219,28 +218,6 @@ async function writeChildren(
     note(child, outcome);
   }
   return { failed, wasLost };
-}
-
-/** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
-async function* disabling({ work }: DocumentCopy, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
-  const ended = yield* writing(work, disableChunk(rowsOf(work), row.id, { ...row, id, attachment_ids }));
-  return ended.kind === "done" ? null : ended.reason;
-}
-
-/** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
-async function bindAttachments(
-  { work }: DocumentCopy,
-  { id, row, enabled }: ChunkCopy,
-  attachment_ids: readonly string[],
-): Promise<string | null> {
-  const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
-  const { request } = updateChunk(rowsOf(work), row.id, row, { id, enabled, attachment_ids });
-  const find = async () => {
-    const there = await readChunk(work, id);
-    return there && isSameSet(there.attachment_ids, attachment_ids) ? { ids: [id] } : undefined;
-  };
-  const ended = await write(work, { facts, request }, { find });
-  return ended.kind === "done" ? null : ended.reason;
 }
 
 /** A child chunk of the target. */

@@ -24,11 +24,12 @@ import {
   DocumentWork,
   type Landed,
   type Landing,
+  mendChunk,
   type Prepare,
   type Undecided,
+  type UnindexedChunk,
   writeRow,
 } from "./document-work.js";
-import { mendChunk, type UnindexedChunk } from "./mend-chunk.js";
 import type { Applied, AppliedRow, RowOutcome } from "./restore-options.js";
 
 /**
