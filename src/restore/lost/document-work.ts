@@ -61,14 +61,14 @@ export class DocumentWork implements RowPlace {
 
 /** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused its changes until the time limit. */
 export type Landed =
-  | { readonly kind: "done"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
+  | { readonly kind: "written"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
   | { readonly kind: "there"; readonly id: string }
-  | { readonly kind: "changed" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
+  | { readonly kind: "changed meanwhile" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
 
 export type Landing = Waiting<Landed>;
 
 /** Why a row is not written. */
-export type Undecided = Exclude<Landed, { readonly kind: "done" | "busy" }>;
+export type Undecided = Exclude<Landed, { readonly kind: "written" | "busy" }>;
 
 /** Reads the row right before the write; returns the write, or why there is none. */
 export type Prepare = () => Promise<RowWrite | Undecided>;
@@ -76,10 +76,10 @@ export type Prepare = () => Promise<RowWrite | Undecided>;
 /** Writes one row. Rejects with StopError if the key is refused, and with the reason of the signal. */
 export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   const ended = yield* writeOnce(work.options, () => decide(work, prepare));
-  if (ended.kind === "there" || ended.kind === "changed" || ended.kind === "failed") return ended;
+  if (ended.kind === "there" || ended.kind === "changed meanwhile" || ended.kind === "failed") return ended;
   if (ended.kind === "done") {
     const [id = ""] = ended.ids;
-    return { kind: "done", id, isIndexed: ended.isIndexed !== false, error: ended.value?.error ?? "" };
+    return { kind: "written", id, isIndexed: ended.isIndexed !== false, error: ended.value?.error ?? "" };
   }
   const { reason } = ended;
   if (ended.kind === "unknown" && mayMakeTwo(ended.open))
@@ -104,7 +104,7 @@ async function decide(work: DocumentWork, prepare: Prepare) {
     if (!(error instanceof SkipError)) throw error;
     if (error.status !== 404) return failed(error.message);
     const reason = `the service does not find it any more: ${error.message}`;
-    return { kind: "changed", id: null, reason } as const;
+    return { kind: "changed meanwhile", id: null, reason } as const;
   }
 }
 
@@ -157,8 +157,9 @@ export async function* mendChunk(work: DocumentWork, chunk: UnindexedChunk): Lan
     const landed = yield* writeRow(work, () =>
       prepareRepair(work, { ...chunk, error: said }, writes < 2 * mostRepairs),
     );
-    if (landed.kind === "changed") await work.options.journal.giveUp(chunk.id);
-    if (landed.kind !== "done") return { ...landed, id: chunk.id };
+    if (landed.kind === "there") return { kind: "written", id: chunk.id, isIndexed: true, error: "" };
+    if (landed.kind === "changed meanwhile") await work.options.journal.giveUp(chunk.id);
+    if (landed.kind !== "written") return { ...landed, id: chunk.id };
     said = landed.error || said;
   }
 }
@@ -171,7 +172,8 @@ async function prepareRepair(
   const now = await work.read(id);
   const isTouched = textsHash({ ...now, content: now.content.slice(0, -mark.length) }) === texts_sha256;
   if (!isTouched && textsHash(now) !== texts_sha256) {
-    return { kind: "changed", id, reason: `chunk ${id}, which the service could not index, has another text by now` };
+    const reason = `chunk ${id}, which the service could not index, has another text by now`;
+    return { kind: "changed meanwhile", id, reason };
   }
   if (!isTouched && isIndexed(now)) return { kind: "there", id };
   if (!isTouched && !mayTouch) {
