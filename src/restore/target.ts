@@ -1,7 +1,8 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
+import type { Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
-import { SkipError } from "../errors.js";
+import { type Problem, SkipError } from "../errors.js";
 import type { Draft, Label } from "../job/draft-from-file.js";
 import type { Job } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
@@ -10,6 +11,7 @@ import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
+import { cutText, escapeControls } from "../safe-text.js";
 
 /** Progress that includes the progress of a dump. */
 export interface DumpProgress {
@@ -160,6 +162,14 @@ export async function readLive(
   const dump =
     left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress, consequence) : undefined;
   return { dump, pairs: left, gone: pairs.filter(isGone) };
+}
+
+/** The problems of documents that the owner named, and a run lacks. */
+export function unknownDocuments({ documents }: Manifest, ids: readonly string[]): readonly Problem[] {
+  const there = new Set(documents.map(({ document_id }) => document_id));
+  return ids
+    .filter((id) => !there.has(id))
+    .map((id) => ({ path: "--document", message: `the run has no document ${escapeControls(cutText(id, 80))}` }));
 }
 
 /** Whether some documents have child chunks in the dump. */

@@ -27,10 +27,15 @@ type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: read
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
-  const end = await endOf(plan, home, options);
+  const end = await endOf(plan, home, options).catch((error: unknown): End => {
+    if (!(error instanceof SkipError)) throw error;
+    return { outcome: "failed", reason: error.message };
+  });
   if (end.outcome === "restored") progress.documentsDone++;
-  else progress.documentsFailed++;
-  if (end.outcome !== "restored") log("warn", `document ${document_id}: ${end.reason}`);
+  else {
+    progress.documentsFailed++;
+    log("warn", `document ${document_id}: ${end.reason}`);
+  }
   const known = journal.facts.documents.get(document_id);
   return {
     ...{ dataset_id, document_id, document_name, failed: [], ...end },
@@ -43,39 +48,22 @@ async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): 
   const { journal } = options;
   const { document_id } = plan;
   if (journal.facts.documents.get(document_id)?.state === "restored") return { outcome: "restored", reason: null };
-  if ("failure" in home) return { outcome: "failed", reason: home.failure };
-  const end = await copyContents(plan, home, options).catch((error: unknown): End => {
-    if (!(error instanceof SkipError)) throw error;
-    return { outcome: "failed", reason: error.message };
-  });
-  if (end.outcome === "restored") await journal.finish(document_id);
-  return end;
-}
-
-async function copyContents(
-  plan: DocumentPlan,
-  { id, fields }: Extract<Home, { readonly id: string }>,
-  options: DocumentOptions,
-): Promise<End> {
-  if (hasOpenWrite(options.journal, plan.document_id))
+  if ("failure" in home) throw new SkipError(home.failure);
+  if (journal.open.some((intent) => intent.document_id === document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
-  const work = await openCopy(plan, id, options);
+  const work = await openCopy(plan, home.id, options);
   const { failed, reason } = await copyRows(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
     ...(failed.length > 0
       ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
       : []),
-    ...(await problemOf(() => setMetadata(work, fields))),
-    ...(await problemOf(() => closeAsPlanned(work))),
+    ...(await problemOf(() => setMetadata(work, home.fields))),
+    ...(await problemOf(() => setState(work, plan))),
   ];
   if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
+  await journal.finish(document_id);
   return { outcome: "restored", reason: null };
-}
-
-/** Whether the service may still execute a write to a document, which the next command then continues. */
-function hasOpenWrite({ open }: ApplyOptions["journal"], documentId: string): boolean {
-  return open.some(({ document_id }) => document_id === documentId);
 }
 
 async function problemOf(work: () => Promise<void>): Promise<readonly string[]> {
@@ -103,7 +91,7 @@ async function openCopy(plan: DocumentPlan, datasetId: string, options: Document
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
   const work = { options, plan, place: { datasetId, documentId } };
   await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
-  if (standing !== undefined) await openForRows(work);
+  if (standing !== undefined) await setState(work, { enabled: true, archived: false }); // otherwise it accepts no chunks
   await deleteStub(work);
   return work;
 }
@@ -242,22 +230,15 @@ function indexingEnd({ indexing_status, error }: Listed): string {
   return `the service could not index it${words === "" ? "" : `: ${words}`}`;
 }
 
-/** Enables and unarchives an existing document, because a disabled or archived one accepts no chunks. */
-export async function openForRows(work: DocumentWork): Promise<void> {
-  await setState(work, { enabled: true, archived: false });
-}
-
-/** Sets a document to its state in the dump. Throws SkipError if the service refuses. */
-export async function closeAsPlanned(work: DocumentWork): Promise<void> {
-  await setState(work, work.plan);
-}
-
 interface State {
   readonly enabled: boolean;
   readonly archived: boolean;
 }
 
-/** An archived document accepts no other change, so unarchiving comes first and archiving last. */
+/**
+ * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
+ * if the service refuses.
+ */
 async function setState(work: DocumentWork, wanted: State): Promise<void> {
   const state: State = stateOf(await readDocument(work));
   if (state.archived && (!wanted.archived || state.enabled !== wanted.enabled)) await change(work, "un_archive");

@@ -6,6 +6,7 @@ import type { Kind } from "../../rows/columns.js";
 import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import { type JournalFacts, type KnownCopy, noFacts } from "../journal-facts.js";
+import { unknownDocuments } from "../target.js";
 import { compareDatasetSettings } from "./compare-settings.js";
 import {
   type CopyPlan,
@@ -13,7 +14,6 @@ import {
   type DatasetSettings,
   type DocumentPlan,
   datasetKey,
-  type Loss,
   wishedName,
 } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
@@ -111,14 +111,9 @@ function isThere({ target_id, target_dataset_id }: KnownCopy, { target, there }:
   return there.documents.flaw !== null || there.documents.ids.has(target_id);
 }
 
-/** The owner's options that a dump may not allow. */
-export interface Wishes {
-  readonly documents: readonly string[];
-}
-
 /** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
-export function checkWishes(dump: Dump, wishes: Wishes): void {
-  const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
+export function checkWishes(dump: Dump, { documents }: Pick<PlanOptions, "documents">): void {
+  const problems = [...dumpProblems(dump), ...unknownDocuments(dump.manifest, documents)];
   if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
 }
 
@@ -133,13 +128,6 @@ function dumpProblems(dump: Dump): readonly Problem[] {
     ...(lack === undefined ? [] : [{ path: "", message }]),
     ...(isExact ? [] : [{ path: "", message: inexactReason(dump) }]),
   ];
-}
-
-function documentProblems({ manifest }: Dump, { documents }: Wishes): readonly Problem[] {
-  const there = new Set(manifest.documents.map(({ document_id }) => document_id));
-  return documents
-    .filter((id) => !there.has(id))
-    .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
 /** Plans a dataset: the settings to create it with, and those that are lost. */
@@ -159,12 +147,9 @@ export function planDataset(
     built_in_fields: details.built_in_fields === true,
     tags: details.tags ?? [],
     equipping: countEquipping(details, standing),
-    losses: [
-      ...unknownLosses(details),
-      ...permissionLosses(details),
-      ...(standing && existed ? differencesOf(details, standing) : []),
-      ...pipelineLosses(details),
-    ],
+    losses: settingLosses(details, standing && existed ? standing : null).map(
+      (reason) => ({ part: "settings", rows: 1, reason }) as const,
+    ),
     documents,
   };
 }
@@ -195,29 +180,18 @@ function isPartial({ permission }: DatasetDetails): boolean {
   return permission === "partial_members";
 }
 
-function permissionLosses(details: DatasetDetails): readonly Loss[] {
-  if (!isPartial(details)) return [];
-  return [settingLoss("The permission partial_members becomes only_me: the run does not know the members.")];
-}
-
-function unknownLosses({ name }: DatasetDetails): readonly Loss[] {
-  if (name !== null) return [];
-  return [settingLoss("The run could not read the settings of the dataset: the service chooses them.")];
-}
-
-function pipelineLosses({ runtime_mode, pipeline_id }: DatasetDetails): readonly Loss[] {
-  if (runtime_mode !== "rag_pipeline" && !pipeline_id) return [];
-  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself is not copied.")];
-}
-
-/** The losses in a dataset that the restore did not make: it keeps its settings, so those that differ from the run are lost. */
-function differencesOf(details: DatasetDetails, there: DatasetDetails): readonly Loss[] {
-  const sentences = compareDatasetSettings(details, there, true);
-  return sentences.map((sentence) => settingLoss(`I${sentence.slice(1)}, and stays as it is there.`));
-}
-
-function settingLoss(reason: string): Loss {
-  return { part: "settings", rows: 1, reason };
+/** A sentence for each lost setting. `existing`: the dataset if the restore did not make it: it keeps its settings. */
+function settingLosses(details: DatasetDetails, existing: DatasetDetails | null): readonly string[] {
+  const differing = existing ? compareDatasetSettings(details, existing, true) : [];
+  const hasPipeline = details.runtime_mode === "rag_pipeline" || Boolean(details.pipeline_id);
+  return [
+    ...(details.name === null ? ["The run could not read the settings of the dataset: the service chooses them."] : []),
+    ...(isPartial(details)
+      ? ["The permission partial_members becomes only_me: the run does not know the members."]
+      : []),
+    ...differing.map((sentence) => `I${sentence.slice(1)}, and stays as it is there.`),
+    ...(hasPipeline ? ["A pipeline makes the chunks of the dataset: the pipeline itself is not copied."] : []),
+  ];
 }
 
 type DumpedDocument = Manifest["documents"][number];
