@@ -60,25 +60,20 @@ async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
   const next = there.findLastIndex((chunk) => chunk !== undefined) + 1;
   for (let first = 0; first < next; first += chunksAtOnce) {
     const rows = await copy.planned.from(first, Math.min(chunksAtOnce, next - first));
-    await finish.finish(rows.flatMap((row, at) => standingCopy(copy, row, there[first + at])));
+    const standing = rows.flatMap((row, at): readonly ChunkCopy[] => {
+      const chunk = there[first + at];
+      if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
+      const reason = chunk ? "the service stored it and could not index it" : astray(copy.work, noPosition).message;
+      copy.fail("chunk", row, reason);
+      return [];
+    });
+    await finish.finish(standing);
   }
   return next;
 }
 
 /** How many chunks to complete at once. */
 const chunksAtOnce = 100;
-
-/** The copy of a chunk to complete; notes a missing or unindexed one as failed. */
-function standingCopy(
-  copy: DocumentCopy,
-  row: ChunkWithChildren,
-  chunk: HashedChunk | undefined,
-): readonly ChunkCopy[] {
-  if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
-  const reason = chunk ? "the service stored it and could not index it" : astray(copy.work, noPosition).message;
-  copy.fail("chunk", row, reason);
-  return [];
-}
 
 /** The copies of the dump's chunks, in order. Deletes chunks that came late. Throws SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
@@ -166,13 +161,13 @@ async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<read
   for (let next = from; ; ) {
     const rows = ofOneRequest(await copy.planned.from(next, Math.min(options.batchSize.size, search.most(next))));
     if (rows.length === 0) return;
-    const added = await addGettingThrough(copy, next, rows);
+    const added = await addRequest(copy, next, rows);
     if (added.kind === "limited") {
       options.batchSize.keepTo(added.most);
       continue;
     }
     if (added.kind === "lost" && rows.length > 1) continue; // the next request is smaller
-    const kept = added.kind === "added" ? await keepIndexed(copy, rows, added.chunks) : [];
+    const kept = await keepIndexed(copy, rows, added.chunks);
     if (kept.length > 0) {
       next += kept.length;
       failures.length = 0;
@@ -182,8 +177,8 @@ async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<read
     const left = rows.slice(kept.length);
     const [faulty] = left;
     if (!faulty) continue;
-    const { mayPass, reason } = faultOf(added, kept.length);
-    const step = search.failed(next, left.length, mayPass);
+    const { reason } = added;
+    const step = search.failed(next, left.length, added.kind !== "faulty");
     if (step === "again") await options.sleep(betweenTries, options.signal);
     if (step !== "give up") continue;
     copy.fail("chunk", faulty, reason);
@@ -194,20 +189,6 @@ async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<read
     throw new SkipError(
       `${countOf(failures.length, "chunk")} in a row failed, so the others were not sent; the last one: ${reason}`,
     );
-  }
-}
-
-/** A request that reached the service. */
-type Seen = Exclude<Added, { readonly kind: "unsent" }>;
-
-/** Sends a request until it reaches the service. */
-async function addGettingThrough(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Seen> {
-  const { sleep, signal } = copy.work.options;
-  for (let tries = 1; ; tries++) {
-    const added = await addRequest(copy, first, rows);
-    if (added.kind !== "unsent") return added;
-    if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${added.reason}`);
-    await sleep(firstWait * 2 ** (tries - 1), signal);
   }
 }
 
@@ -230,13 +211,6 @@ async function keepIndexed(
   });
 }
 
-/** The fault of the chunk after the kept ones; `mayPass`: a retry may succeed. */
-function faultOf(added: Exclude<Seen, { readonly kind: "limited" }>, kept: number) {
-  if (added.kind !== "added") return { mayPass: added.kind === "lost", reason: added.reason };
-  const { error = "" } = added.chunks[kept] ?? {};
-  return { mayPass: true, reason: `the service stored it and could not index it${error === "" ? "" : `: ${error}`}` };
-}
-
 /** A chunk as the service stored it. */
 interface StoredChunk {
   readonly id: string;
@@ -247,51 +221,58 @@ interface StoredChunk {
 }
 
 /**
- * The outcome of a request that adds chunks. `limited`: the service accepts at most `most` per request. `faulty`: it refused one of them.
- * `lost`: there was no answer, and nothing was added; requests are now smaller. `unsent`: it did not reach the service. `reason` is
- * a sentence.
+ * The outcome of a request that adds chunks. `limited`: the service accepts at most `most` per request. `added`: it stored the chunks, but
+ * may not have indexed all. `faulty`: it refused one of them. `lost`: there was no answer, and nothing was added; requests are now smaller.
+ * `reason`: why not all chunks were added and indexed, as a sentence.
  */
 type Added =
-  | { readonly kind: "added"; readonly chunks: readonly StoredChunk[] }
   | { readonly kind: "limited"; readonly most: number }
-  | { readonly kind: "faulty" | "lost"; readonly reason: string }
-  | { readonly kind: "unsent"; readonly reason: string };
+  | { readonly kind: "added" | "faulty" | "lost"; readonly chunks: readonly StoredChunk[]; readonly reason: string };
 
 /** Status codes of refusals because of the chunks' content. */
 const badTexts: readonly number[] = [400, 413, 422];
 
-/** Adds chunks after the last one. `first`: the number of the first. Throws SkipError if no request can succeed. */
+/**
+ * Adds chunks after the last one, and repeats a request that does not reach the service. `first`: the number of the first. Throws SkipError
+ * if no request can succeed.
+ */
 async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
   const { options, place, plan } = copy.work;
-  const { batchSize, writer } = options;
+  const { batchSize, writer, sleep, signal } = options;
   let found: readonly StoredChunk[] = [];
   const find = async () => {
     found = await findAdded(copy, rows);
     return found.length > 0 ? { ids: found.map(({ id }) => id) } : undefined;
   };
-  const request = writer.addChunks(
-    place,
-    rows.map((row) => newChunk(row, plan.doc_form)),
-  );
+  const texts = rows.map((row) => newChunk(row, plan.doc_form));
   let took = 0;
   const onAnswer = (milliseconds: number) => {
     took = milliseconds;
   };
-  const timed = { ...request, send: (hooks?: SendHooks) => request.send({ ...hooks, onAnswer }) };
   const facts = { write: "add chunks", first, rows: rows.length } as const;
-  const executed = await write(copy.work, { facts, request: timed }, { find, tries: 1 });
-  if (executed.wasLost) batchSize.lost(rows.length);
-  if (executed.kind === "done") {
-    const chunks = executed.value ?? found;
-    if (!executed.wasLost && chunks.every(({ status }) => status !== "error")) batchSize.answered(rows.length, took);
-    return { kind: "added", chunks };
+  for (let tries = 1; ; tries++) {
+    const prepared = writer.addChunks(place, texts);
+    const request = { ...prepared, send: (hooks?: SendHooks) => prepared.send({ ...hooks, onAnswer }) };
+    const executed = await write(copy.work, { facts, request }, { find, tries: 1 });
+    if (executed.wasLost) batchSize.lost(rows.length);
+    if (executed.kind === "done") {
+      const chunks = executed.value ?? found;
+      const faulty = chunks.find(({ status }) => status === "error");
+      if (!executed.wasLost && !faulty) batchSize.answered(rows.length, took);
+      const said = faulty?.error ? `: ${faulty.error}` : "";
+      return { kind: "added", chunks, reason: `the service stored it and could not index it${said}` };
+    }
+    const { reason } = executed;
+    if (executed.kind === "refused") {
+      const most = limitIn(executed.message);
+      if (most !== undefined && most < rows.length) return { kind: "limited", most };
+      if (badTexts.includes(executed.status)) return { kind: "faulty", chunks: [], reason };
+      throw astray(copy.work, reason);
+    }
+    if (executed.wasLost) return { kind: "lost", chunks: [], reason };
+    if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${reason}`);
+    await sleep(firstWait * 2 ** (tries - 1), signal);
   }
-  const { reason } = executed;
-  if (executed.kind === "not done") return executed.wasLost ? { kind: "lost", reason } : { kind: "unsent", reason };
-  const most = limitIn(executed.message);
-  if (most !== undefined && most < rows.length) return { kind: "limited", most };
-  if (badTexts.includes(executed.status)) return { kind: "faulty", reason };
-  throw astray(copy.work, reason);
 }
 
 /**

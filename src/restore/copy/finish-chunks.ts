@@ -162,7 +162,10 @@ async function copyChildren(
   for (let round = 1; ; round++) {
     const { children } = chunk.row;
     const fix = planChildren(children, now);
-    const stranger = strangerIn(fix, children);
+    // The service makes the automatic ones, and this restore those of the dump.
+    const isOurs = ({ type, content }: ChildThere) =>
+      type !== "customized" || children.some((child) => child.content === content);
+    const stranger = fix.remove.find((child) => !isOurs(child));
     if (stranger) {
       const reason = `child chunk ${stranger.id} of its copy was made neither by this restore nor by the service; the children stay as they are`;
       return copy.fail("chunk", chunk.row, reason);
@@ -177,17 +180,11 @@ async function copyChildren(
   }
 }
 
-/** A child to remove that someone else wrote: the service makes the automatic ones, and this restore those in the dump. */
-function strangerIn({ remove }: ChildFix<ChildRow, StandingChild>, wanted: readonly ChildRow[]) {
-  const ours = new Set(wanted.map(({ content }) => content));
-  return remove.find(({ type, content }) => type === "customized" && !ours.has(content));
-}
-
 /** The writes of one round for one chunk. `onChild`: called with the number of completed children. */
 async function writeChildren(
   { work }: DocumentCopy,
   { id: chunkId, row }: ChunkCopy,
-  { remove, customize, add }: ChildFix<ChildRow, StandingChild>,
+  { remove, customize, add }: ChildFix,
   there: readonly StandingChild[],
   onChild: (count: number) => void,
 ): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
@@ -200,7 +197,7 @@ async function writeChildren(
     wasLost ||= outcome.wasLost;
     return outcome;
   };
-  const note = ({ id, position }: ChildRow, outcome: RowOutcome<unknown>) => {
+  const note = ({ id, position }: Wanted, outcome: RowOutcome<unknown>) => {
     onChild(1);
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
@@ -220,34 +217,25 @@ async function writeChildren(
   return { failed, wasLost };
 }
 
-/** A child chunk of the target. */
-export interface ChildThere {
-  readonly id: string;
-  readonly content: string;
-  /** automatic or customized; may be another value. */
-  readonly type: string | null;
-}
-
+/** A child chunk of the target, and one of the dump. */
+export type ChildThere = Pick<StandingChild, "id" | "content" | "type">;
 type Wanted = Pick<ChildRow, "id" | "content" | "type" | "position">;
 
 /** The writes that make the children of a chunk match the dump, in order. */
-interface ChildFix<W extends Wanted, T extends ChildThere> {
+interface ChildFix {
   /** From last to first, so that the remaining ones always begin like the dump. */
-  readonly remove: readonly T[];
+  readonly remove: readonly ChildThere[];
   /** Existing children to mark as customized. */
-  readonly customize: readonly { readonly wanted: W; readonly there: T }[];
+  readonly customize: readonly { readonly wanted: Wanted; readonly there: ChildThere }[];
   /** To add after the last one, in order. */
-  readonly add: readonly W[];
+  readonly add: readonly Wanted[];
 }
 
 /**
  * Compares the children that the service made with those of the dump. The service adds children only at the end, so the longest
  * matching beginning stays, and the rest is removed.
  */
-export function planChildren<W extends Wanted, T extends ChildThere>(
-  wanted: readonly W[],
-  there: readonly T[],
-): ChildFix<W, T> {
+export function planChildren(wanted: readonly Wanted[], there: readonly ChildThere[]): ChildFix {
   const differing = there.findIndex(({ content }, at) => content !== wanted[at]?.content);
   const kept = differing < 0 ? there : there.slice(0, differing);
   const customize = kept.flatMap((child, at) => {

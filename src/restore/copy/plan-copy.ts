@@ -18,9 +18,9 @@ import {
 } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
 import { type DatasetDetails, type DumpDetails, datasetFrom } from "./details.js";
-import { type FoundTarget, findTargets, shownId, type TargetApi, type WishedDataset } from "./find-targets.js";
-import { formOf, noAttachments, noRows, planDocument, refusalOf } from "./plan-document.js";
-import { type DumpReading, formIn, readDump } from "./read-dump.js";
+import { type FoundTarget, findTargets, shownId, type TargetApi } from "./find-targets.js";
+import { formOf, noRows, planDocument, refusalOf } from "./plan-document.js";
+import { formIn, readDump } from "./read-dump.js";
 
 type OwnerOptions = "documents" | "dataset" | "memory" | "signal" | "progress";
 
@@ -55,54 +55,34 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const reading = await readDump(dump, { ...options, canUpload });
   const chosen = chooseDatasets(dump, reading, documents);
   progress.step = "asking the service";
-  const { targets, gone, warnings } = await findTargets(api, chosen.map(wishOf), options);
+  const wished = chosen.map(({ key, details: { dataset_id }, name, form }) => {
+    return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
+  });
+  const { targets, gone, warnings } = await findTargets(api, wished, options);
   const facts = dataset === "new" ? noFacts : options.facts;
   const judge = refusalOf(dump);
+  const datasets: DatasetPlan[] = [];
   const goneDocuments: string[] = [];
-  const datasets = chosen.flatMap((each) => {
-    const found = targets.get(each.key);
-    if (!found) return [];
-    const { plans, gone } = planDocuments(each, { reading, found, facts, judge });
-    goneDocuments.push(...gone);
-    return [planDataset(each, found, plans)];
-  });
+  for (const { key: dataset_key, details: dataset, ...chosenOne } of chosen) {
+    const found = targets.get(dataset_key);
+    if (!found) continue;
+    const plans = chosenOne.documents.map((document) => {
+      const { document_id } = document;
+      const details = reading.documents.get(documentKey(document));
+      const known = facts.documents.get(document_id);
+      const earlier = known && isThere(known, found) ? { target_id: known.target_id, state: known.state } : null;
+      if (known && !earlier) goneDocuments.push(document_id);
+      const refusal = judge(document, formOf({ document, details, dataset }));
+      const rows = reading.rows.get(documentKey(document)) ?? noRows;
+      return planDocument({ document, dataset_key, dataset, details, earlier, refusal, rows });
+    });
+    datasets.push(planDataset({ ...chosenOne, key: dataset_key, details: dataset }, found, plans));
+  }
   return {
     plan: { datasets },
     warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings],
     gone: [...gone, ...goneDocuments],
   };
-}
-
-function wishOf({ key, details: { dataset_id }, name, form }: ChosenDataset): WishedDataset {
-  return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
-}
-
-interface Grounds extends Pick<PlanOptions, "facts"> {
-  readonly reading: DumpReading;
-  readonly found: FoundTarget;
-  readonly judge: ReturnType<typeof refusalOf>;
-}
-
-/** The plans of a dataset's documents, and the ids of those whose copies are gone. */
-function planDocuments(
-  { key: dataset_key, details: dataset, documents }: ChosenDataset,
-  { reading, found, facts, judge }: Grounds,
-): { readonly plans: readonly DocumentPlan[]; readonly gone: readonly string[] } {
-  const gone: string[] = [];
-  const plans = documents.map((document) => {
-    const key = documentKey(document);
-    const details = reading.documents.get(key);
-    const known = facts.documents.get(document.document_id);
-    const earlier = known && isThere(known, found) ? { target_id: known.target_id, state: known.state } : null;
-    if (known && !earlier) gone.push(document.document_id);
-    return planDocument({
-      ...{ document, dataset_key, dataset, details, earlier },
-      refusal: judge(document, formOf({ document, details, dataset })),
-      counts: reading.counts.get(key) ?? noRows,
-      attachments: reading.counts.get(key) ?? noAttachments,
-    });
-  });
-  return { plans, gone };
 }
 
 /** Whether the copy of a document is in the dataset. An incomplete list does not prove that a copy is gone. */

@@ -13,13 +13,12 @@ export interface DocumentFacts {
   /** Why it cannot be copied, as a sentence; null if it can. */
   readonly refusal: string | null;
   readonly earlier: EarlierDocument | null;
-  readonly counts: RowCounts;
-  readonly attachments: DocumentAttachments;
+  readonly rows: DocumentRows;
 }
 
 /** Plans a document. A refused one has no other losses, because none of it is copied. */
 export function planDocument(facts: DocumentFacts): DocumentPlan {
-  const { document, dataset_key, dataset, details, refusal, counts, attachments } = facts;
+  const { document, dataset_key, dataset, details, refusal, rows } = facts;
   const { dataset_id, document_id } = document;
   const refused = refusal ?? (details ? null : noDetails);
   const rule = details?.process_rule ?? null;
@@ -35,20 +34,20 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
     process_rule: rule ?? { mode: "automatic" },
     refused,
     earlier: facts.earlier,
-    chunks: counts.chunks,
-    disabled: counts.disabled,
-    children: counts.children,
-    characters: counts.characters,
+    chunks: rows.chunks,
+    disabled: rows.disabled,
+    children: rows.children,
+    characters: rows.characters,
     metadata: values,
     enabled: details?.enabled ?? true,
     archived: details?.archived ?? false,
-    attachments: attachments.plans,
-    attached: attachments.attached,
+    attachments: rows.attachments,
+    attached: rows.attached,
     losses:
       refused === null
         ? [
-            ...lossesOfRows(counts, attachments),
-            ...stateLosses(counts, details),
+            ...lossesOfRows(rows),
+            ...stateLosses(rows, details),
             ...losses,
             ...ruleLosses(rule),
             ...sourceLosses(details),
@@ -89,8 +88,8 @@ function isValue(value: unknown): value is ValuePlan["value"] {
   return value === null || typeof value === "string" || typeof value === "number";
 }
 
-function lossesOfRows(counts: RowCounts, { losing, reason }: DocumentAttachments): readonly Loss[] {
-  const { lost_chunks, lost_children, orphans, summaries } = counts;
+function lossesOfRows(rows: DocumentRows): readonly Loss[] {
+  const { lost_chunks, lost_children, orphans, summaries, losing, reason } = rows;
   return [
     ...lossOf(
       "chunks",
@@ -105,7 +104,7 @@ function lossesOfRows(counts: RowCounts, { losing, reason }: DocumentAttachments
 }
 
 /** The service disables the enabled chunks of a document when it disables or archives the document, which is the last step. */
-function stateLosses({ chunks, disabled }: RowCounts, details: DocumentDetails | undefined): readonly Loss[] {
+function stateLosses({ chunks, disabled }: DocumentRows, details: DocumentDetails | undefined): readonly Loss[] {
   const { enabled = true, archived = false } = details ?? {};
   const isOff = enabled === false || archived === true;
   const reason = "The service disables the chunks of a document that is disabled or archived.";
@@ -167,15 +166,10 @@ export interface RowCounts {
   readonly characters: number;
 }
 
-export const noRows: RowCounts = {
-  ...{ chunks: 0, disabled: 0, summaries: 0, lost_chunks: 0 },
-  ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
-};
-
-/** The attachments of a document's copied chunks. */
-export interface DocumentAttachments {
+/** The rows of a document, and the attachments of its copied chunks. */
+export interface DocumentRows extends RowCounts {
   /** The attachments that can be bound, each once, in the order of the chunks. */
-  readonly plans: readonly AttachmentPlan[];
+  readonly attachments: readonly AttachmentPlan[];
   /** Chunks with attachments that can be bound. */
   readonly attached: number;
   /** Chunks that lose attachments, and why. */
@@ -183,5 +177,9 @@ export interface DocumentAttachments {
   readonly reason: string;
 }
 
-/** For a document without attachments. */
-export const noAttachments: DocumentAttachments = { plans: [], attached: 0, losing: 0, reason: "" };
+/** For a document without rows. */
+export const noRows: DocumentRows = {
+  ...{ chunks: 0, disabled: 0, summaries: 0, lost_chunks: 0 },
+  ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
+  ...{ attachments: [], attached: 0, losing: 0, reason: "" },
+};

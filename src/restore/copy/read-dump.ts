@@ -17,12 +17,12 @@ import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
 import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
-import { type DocumentAttachments, formOf, noAttachments, noRows, type RowCounts } from "./plan-document.js";
+import { type DocumentRows, formOf, noRows, type RowCounts } from "./plan-document.js";
 
 /** The facts of a dump that a plan needs, without texts of chunks. */
 export interface DumpReading extends DumpDetails {
   /** By `documentKey`. */
-  readonly counts: ReadonlyMap<string, RowCounts & DocumentAttachments>;
+  readonly rows: ReadonlyMap<string, DocumentRows>;
 }
 
 interface ReadingOptions {
@@ -41,13 +41,13 @@ export async function readDump(dump: Dump, { memory, signal, ...source }: Readin
     const details = await readDetails(connection, dump, { signal });
     await loadQuestions(connection, formsIn(dump, details));
     await loadCounted(connection, dump, signal);
-    const rows = await countRows(connection);
+    const counts = await countRows(connection);
     const attachments = await findAttachments(connection, { ...source, files: attachmentFiles(dump) });
-    const counts = dump.manifest.documents.map(documentKey).map((key) => {
-      const counted = { ...noRows, ...rows.get(key) };
-      return [key, { ...counted, ...(attachments.get(key) ?? noAttachments) }] as const;
+    const rows = dump.manifest.documents.map((document): [string, DocumentRows] => {
+      const key = documentKey(document);
+      return [key, { ...noRows, ...counts.get(key), ...attachments.get(key) }];
     });
-    return { ...details, counts: new Map(counts) };
+    return { ...details, rows: new Map(rows) };
   });
 }
 
@@ -122,6 +122,8 @@ async function countRows(connection: Connection): Promise<ReadonlyMap<string, Pa
   );
 }
 
+type Attachments = Pick<DocumentRows, "attachments" | "attached" | "losing" | "reason">;
+
 interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUpload"> {
   /** The files in the dump, by attachment id. */
   readonly files: ReadonlyMap<string, FilePlan>;
@@ -131,23 +133,23 @@ interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUp
 async function findAttachments(
   connection: Connection,
   source: AttachmentSource,
-): Promise<ReadonlyMap<string, DocumentAttachments>> {
-  const found = new Map<string, { plans: Map<string, AttachmentPlan>; attached: number; losing: number }>();
+): Promise<ReadonlyMap<string, Attachments>> {
+  const found = new Map<string, { attachments: Map<string, AttachmentPlan>; attached: number; losing: number }>();
   const json = "to_json({'dataset_id': dataset_id, 'document_id': document_id, 'attachments': attachments})::VARCHAR";
   const rows = "(FROM chunks WHERE NOT refused AND coalesce(attachments, '') NOT IN ('', '[]') ORDER BY row)";
   for await (const texts of streamTexts(connection, json, rows))
     for (const text of texts) {
       const row = membersOf(JSON.parse(text));
-      const own = found.get(documentKey(row)) ?? { plans: new Map(), attached: 0, losing: 0 };
+      const own = found.get(documentKey(row)) ?? { attachments: new Map(), attached: 0, losing: 0 };
       found.set(documentKey(row), own);
       const ids = attachmentIds(textIn(row.attachments));
       const plans = ids.map((id) => planOf(id, source)).filter((plan) => plan !== undefined);
       if (plans.length > 0) own.attached++;
       if (plans.length < ids.length) own.losing++;
-      for (const plan of plans) own.plans.set(plan.id, plan);
+      for (const plan of plans) own.attachments.set(plan.id, plan);
     }
   const reason = source.canUpload ? noFiles : noRoute;
-  return new Map([...found].map(([key, own]) => [key, { ...own, plans: [...own.plans.values()], reason }]));
+  return new Map([...found].map(([key, own]) => [key, { ...own, attachments: [...own.attachments.values()], reason }]));
 }
 
 const noFiles = "The run does not have the files of attachments.";

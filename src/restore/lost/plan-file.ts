@@ -143,19 +143,12 @@ const rowsAtOnce = 1_000;
 /** Makes `automatic_rows`: the lost rows without evidence of manual edits, with their texts. */
 async function loadAutomatic(connection: Connection, { sources: [old] }: ComparedRuns): Promise<void> {
   const ids = "dataset_id, document_id, id";
-  const selects = (
-    [
-      ["chunk", "chunks"],
-      ["child_chunk", "child_chunks"],
-    ] as const
-  ).map(
-    ([
-      level,
-      kind,
-    ]) => `SELECT dataset_id, document_id, '${level}' AS level, id, position, content AS was FROM ${old[kind].sql}
+  const selects = (["chunk", "child_chunk"] as const).map((level) => {
+    const kind = `${level}s` as const;
+    return `SELECT dataset_id, document_id, '${level}' AS level, id, position, content AS was FROM ${old[kind].sql}
       SEMI JOIN (SELECT c.dataset_id, c.document_id, c.id FROM losses l JOIN old_${kind} c ON c.rowid = l.row
-        WHERE l.level = '${level}' AND l.manual_edit IS NULL) USING (${ids})`,
-  );
+        WHERE l.level = '${level}' AND l.manual_edit IS NULL) USING (${ids})`;
+  });
   await connection.run(
     `CREATE TABLE automatic_rows AS SELECT row_number() OVER () AS nr, * FROM (${selects.join(" UNION ALL ")})`,
   );
