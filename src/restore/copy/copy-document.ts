@@ -6,12 +6,12 @@ import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
 import { plannedWrite, type StandingField, stateOf } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
-import { ifThere } from "../standing-rows.js";
+import { ifThere, readStandingChunks } from "../standing-rows.js";
 import { madeBy, writeNow } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, type DocumentWork, deleteChunk, readCopy, write } from "./document-copy.js";
+import { type ApplyOptions, type DocumentWork, deleteChunk, write } from "./document-copy.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
@@ -109,15 +109,11 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
     return undefined;
   }
   if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
-  await deleteCopy({ options, plan, place: { datasetId, documentId: known.target_id } });
+  const place = { datasetId, documentId: known.target_id };
+  const facts = { write: "delete document", target_id: known.target_id } as const;
+  const request = options.writer.deleteDocument(datasetId, known.target_id);
+  madeBy(await write({ options, plan, place }, { facts, request }), "delete the document that it could not index");
   return undefined;
-}
-
-async function deleteCopy(work: DocumentWork): Promise<void> {
-  const { datasetId, documentId } = work.place;
-  const request = work.options.writer.deleteDocument(datasetId, documentId);
-  const ended = await write(work, { facts: { write: "delete document", target_id: documentId }, request });
-  madeBy(ended, "delete the document that it could not index");
 }
 
 /**
@@ -160,22 +156,18 @@ function stubText(documentId: string): string {
  * chunk.
  */
 async function deleteStub(work: DocumentWork): Promise<void> {
-  if (work.options.journal.additions(work.plan.document_id).length > 0) return;
-  const chunks = await readCopy(work);
-  for (const { id, content } of chunks)
-    if (!isOfStub(content, work))
-      throw new SkipError(`someone else added chunk ${id} into it at the service: delete it there, then restore again`);
+  const { options, plan, place } = work;
+  if (options.journal.additions(plan.document_id).length > 0) return;
+  const lettersOf = (text: string) => text.replace(/\s/g, ""); // process rules may change white space
+  const stub = lettersOf(stubText(plan.document_id));
+  const chunks = await readStandingChunks(options.api, place);
+  // A language model writes the chunks of a qa_model document, so they can be any text.
+  const stranger = chunks.find(({ content }) => plan.doc_form !== "qa_model" && !stub.includes(lettersOf(content)));
+  if (stranger)
+    throw new SkipError(
+      `someone else added chunk ${stranger.id} into it at the service: delete it there, then restore again`,
+    );
   for (const { id } of chunks) await deleteChunk(work, id);
-}
-
-/** A language model writes the chunks of a qa_model document, so they can be any text. */
-function isOfStub(content: string, { plan }: DocumentWork): boolean {
-  return plan.doc_form === "qa_model" || lettersOf(stubText(plan.document_id)).includes(lettersOf(content));
-}
-
-/** Removes white space, which process rules may change. */
-function lettersOf(text: string): string {
-  return text.replace(/\s/g, "");
 }
 
 /** The wait between two checks, in milliseconds: the first, which doubles, and the maximum. */
@@ -184,24 +176,23 @@ const [firstWait, longestWait] = [200, 5_000];
 const patience = 30 * 60_000;
 const longestWords = 300;
 
-type Watched = Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">;
-
 /**
  * Waits until the service has indexed a document. `batch`: null if no answer contained it. Throws SkipError, with the service's
  * words, if the indexing fails, is paused, or makes no progress for 30 minutes.
  */
 export async function watchIndexing(
-  { api, now, sleep, signal }: Watched,
-  place: DocumentWork["place"],
+  { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
+  { datasetId, documentId }: DocumentWork["place"],
   batch: string | null,
 ): Promise<void> {
   let known = batch;
   let seen = "";
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
-    const entry = known === null ? undefined : await readEntry(api, place, known);
+    const entries = known === null ? undefined : await ifThere(() => api.indexingStatus(datasetId, known ?? ""));
+    const entry = entries?.find(({ id }) => id === documentId);
     if (!entry) known = null; // the service forgets batches before documents
-    const status = entry ?? (await api.document(place.datasetId, place.documentId));
+    const status = entry ?? (await api.document(datasetId, documentId));
     const { indexing_status, completed_segments, total_segments } = status;
     if (indexing_status === "completed") return;
     if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(status));
@@ -214,45 +205,28 @@ export async function watchIndexing(
   }
 }
 
-/** The entry of the document in its batch; undefined if the service no longer knows the batch or the document. */
-async function readEntry(
-  api: Watched["api"],
-  { datasetId, documentId }: DocumentWork["place"],
-  batch: string,
-): Promise<Listed | undefined> {
-  const entries = await ifThere(() => api.indexingStatus(datasetId, batch));
-  return entries?.find(({ id }) => id === documentId);
-}
-
 function indexingEnd({ indexing_status, error }: Listed): string {
   const words = cutText(textIn(error) ?? "", longestWords);
   if (indexing_status === "paused") return "its indexing is paused at the service: resume it there, then restore again";
   return `the service could not index it${words === "" ? "" : `: ${words}`}`;
 }
 
-interface State {
-  readonly enabled: boolean;
-  readonly archived: boolean;
-}
-
 /**
  * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
  * if the service refuses.
  */
-async function setState(work: DocumentWork, wanted: State): Promise<void> {
-  const state: State = stateOf(await readDocument(work));
-  if (state.archived && (!wanted.archived || state.enabled !== wanted.enabled)) await change(work, "un_archive");
-  if (state.enabled !== wanted.enabled) await change(work, wanted.enabled ? "enable" : "disable");
-  if (wanted.archived && (!state.archived || state.enabled !== wanted.enabled)) await change(work, "archive");
-}
-
-type Action = "enable" | "disable" | "archive" | "un_archive";
-
-async function change(work: DocumentWork, action: Action): Promise<void> {
-  const { options, place } = work;
-  const facts = { write: "set status", target_id: place.documentId, name: action } as const;
-  const request = options.writer.setStatus(place.datasetId, action, [place.documentId]);
-  madeBy(await write(work, { facts, request }), `${action} it`);
+async function setState(work: DocumentWork, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
+  const { datasetId, documentId } = work.place;
+  const { enabled, archived } = stateOf(await readDocument(work));
+  const change = async (action: "enable" | "disable" | "archive" | "un_archive") => {
+    const facts = { write: "set status", target_id: documentId, name: action } as const;
+    const request = work.options.writer.setStatus(datasetId, action, [documentId]);
+    madeBy(await write(work, { facts, request }), `${action} it`);
+  };
+  const isOther = enabled !== wanted.enabled;
+  if (archived && (!wanted.archived || isOther)) await change("un_archive");
+  if (isOther) await change(wanted.enabled ? "enable" : "disable");
+  if (wanted.archived && (!archived || isOther)) await change("archive");
 }
 
 /**

@@ -4,7 +4,7 @@ import { SkipError } from "../../errors.js";
 import { plannedWrite } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
 import type { RowPlace, RowWrite } from "../row-writes.js";
-import { ifThere, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
+import { ifThere, type StandingChunk, standingChunk } from "../standing-rows.js";
 import {
   type Answered,
   type Ended,
@@ -134,11 +134,6 @@ function checked<T>(ended: Ended<T>): RowOutcome<T> {
   if (ended.kind === "refused" && ended.meaning === "document")
     throw new SkipError(`the service accepts no writes to this document: ${ended.reason}`);
   return ended;
-}
-
-/** All chunks of the document in the target, in order. */
-export async function readCopy({ options, place }: DocumentWork): Promise<readonly StandingChunk[]> {
-  return readStandingChunks(options.api, place);
 }
 
 /** The chunks after the first `from`, in order. The list may grow during the read: chunks are added at its end. */
