@@ -48,18 +48,15 @@ export async function pairForProof(
   const text = "VARCHAR";
   const columns = { nr: "INTEGER", old_dataset: text, old_document: text, live_dataset: text, live_document: text };
   await loadList(connection, "document_pairs", numbered, columns);
-  await loadList(
-    connection,
-    "kept_rows",
-    [...kept].map((id) => ({ id })),
-    { id: text },
-  );
-  await loadList(
-    connection,
-    "childless_rows",
-    [...without].map((id) => ({ id })),
-    { id: text },
-  );
+  const loadIds = (table: string, ids: Iterable<string>) =>
+    loadList(
+      connection,
+      table,
+      [...ids].map((id) => ({ id })),
+      { id: text },
+    );
+  await loadIds("kept_rows", kept);
+  await loadIds("childless_rows", without);
   await pairKind(connection, "chunks", by);
   await pairKind(connection, "child_chunks", by);
   const chunks = await readerOf(connection, "chunks", chunkFromJson);
@@ -208,14 +205,8 @@ async function readerOf<Row>(
         `SELECT old::DOUBLE, live::DOUBLE, moved FROM ${kind}_differing WHERE place BETWEEN ${range} ORDER BY place`,
       );
       const page = found.getRowsJson();
-      const olds = await rowsOf(
-        "old",
-        page.map(([old]) => old),
-      );
-      const lives = await rowsOf(
-        "live",
-        page.map(([, live]) => live),
-      );
+      const [oldRows, liveRows] = [page.map(([old]) => old), page.map(([, live]) => live)];
+      const [olds, lives] = [await rowsOf("old", oldRows), await rowsOf("live", liveRows)];
       for (const [old, live, isMoved] of page)
         yield { old: olds.get(old) ?? null, live: lives.get(live) ?? null, isMoved: isMoved === true };
     }

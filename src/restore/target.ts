@@ -1,4 +1,5 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { groupRows } from "../compare/document-rows.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
 import type { Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
@@ -19,24 +20,24 @@ export interface DumpProgress {
   dump: RunProgress | undefined;
 }
 
-/**
- * Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. `consequence` is the end of error messages about a
- * damaged dump, such as `nothing was restored`. Rejects like a run.
- */
+/** Ends messages about a dump of the target that is damaged. */
+const consequences = {
+  before: "nothing was restored",
+  after: "nothing was proved",
+  live: "nothing was compared",
+} as const;
+
+/** Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. Rejects like a run. */
 export async function dumpTarget(
   service: TargetService,
   reading: TargetReading,
   progress: DumpProgress,
-  consequence: string,
 ): Promise<Dump> {
   progress.dump = emptyRunProgress();
   try {
-    const { folder } = await runJob(targetJob(reading, service), {
-      ...runOptionsOf(service),
-      progress: progress.dump,
-      fresh: true,
-    });
-    return await openDump(folder, consequence);
+    const options = { ...runOptionsOf(service), progress: progress.dump, fresh: true };
+    const { folder } = await runJob(targetJob(reading, service), options);
+    return await openDump(folder, consequences[reading.name]);
   } finally {
     progress.dump = undefined;
   }
@@ -55,7 +56,7 @@ function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
 /** Which documents of a target to read, how much of them, and where to dump them. */
 export interface TargetReading {
   /** The name of the job and its folder: before the first write, after the last one, or without writes. */
-  readonly name: "before" | "after" | "live";
+  readonly name: keyof typeof consequences;
   /** The parent folder. */
   readonly dir: string;
   readonly documents: readonly TargetDocument[];
@@ -91,7 +92,10 @@ function targetJob(
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(maxRps === undefined ? {} : { max_rps: maxRps }),
     },
-    datasets: byDataset(documents),
+    datasets: [...groupRows(documents, ({ dataset_id }) => dataset_id)].map(([id, own]) => ({
+      id,
+      documents: own.map(({ document_id }) => document_id),
+    })),
     child_chunks: hasChildren ? "all" : "auto",
     consistency: "sweeps", // undo and proof must not rely on assumptions about the service
     output: { dir, formats: ["jsonl"], memory },
@@ -102,16 +106,6 @@ function targetJob(
     labels: [{ path: ["service", "base_url"], text: addressFlag }, ...targetLabels],
   };
   return jobFromDraft(draft);
-}
-
-function byDataset(documents: readonly TargetDocument[]): readonly { id: string; documents: readonly string[] }[] {
-  const datasets = new Map<string, string[]>();
-  for (const { dataset_id, document_id } of documents) {
-    const own = datasets.get(dataset_id) ?? [];
-    own.push(document_id);
-    datasets.set(dataset_id, own);
-  }
-  return [...datasets].map(([id, own]) => ({ id, documents: own }));
 }
 
 /**
@@ -158,9 +152,7 @@ export async function readLive(
   const isGone = ({ live }: DocumentPair) => refusals.get(documentKey(live)) === gone;
   const left = pairs.filter((pair) => !isGone(pair));
   const documents = left.map(({ live }) => live);
-  const consequence = reading.name === "after" ? "nothing was proved" : "nothing was compared";
-  const dump =
-    left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress, consequence) : undefined;
+  const dump = left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress) : undefined;
   return { dump, pairs: left, gone: pairs.filter(isGone) };
 }
 

@@ -63,7 +63,7 @@ async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
     const standing = rows.flatMap((row, at): readonly ChunkCopy[] => {
       const chunk = there[first + at];
       if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
-      const reason = chunk ? "the service stored it and could not index it" : astray(copy.work, noPosition).message;
+      const reason = chunk ? "the service stored it and could not index it" : astray(copy, noPosition).message;
       copy.fail("chunk", row, reason);
       return [];
     });
@@ -77,14 +77,14 @@ const chunksAtOnce = 100;
 
 /** The copies of the dump's chunks, in order. Deletes chunks that came late. Throws SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
-  const { options, place, plan } = copy.work;
+  const { options, place, plan } = copy;
   const additions = options.journal.additions(plan.document_id);
   const planned: string[] = [];
   if (additions.length > 0) for await (const chunk of options.readChunks(plan)) planned.push(textsHash(chunk));
   const { copies, surplus, stranger } = alignChunks(planned, await readHashes(options.api, place), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;
-    throw astray(copy.work, `${chunk}, was not added by this restore, or someone changed it`);
+    throw astray(copy, `${chunk}, was not added by this restore, or someone changed it`);
   }
   for (const { id } of surplus.toReversed()) await removeChunk(copy, id, null);
   return copies;
@@ -155,7 +155,7 @@ const betweenTries = 2_000;
  * continues with the others. Throws SkipError if the document is given up.
  */
 async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
-  const { options } = copy.work;
+  const { options } = copy;
   const search = new FaultSearch();
   const failures: string[] = [];
   for (let next = from; ; ) {
@@ -237,7 +237,7 @@ const badTexts: readonly number[] = [400, 413, 422];
  * if no request can succeed.
  */
 async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
-  const { options, place, plan } = copy.work;
+  const { options, place, plan } = copy;
   const { batchSize, writer, sleep, signal } = options;
   let found: readonly StoredChunk[] = [];
   const find = async () => {
@@ -253,7 +253,7 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
   for (let tries = 1; ; tries++) {
     const prepared = writer.addChunks(place, texts);
     const request = { ...prepared, send: (hooks?: SendHooks) => prepared.send({ ...hooks, onAnswer }) };
-    const executed = await write(copy.work, { facts, request }, { find, tries: 1 });
+    const executed = await write(copy, { facts, request }, { find, tries: 1 });
     if (executed.wasLost) batchSize.lost(rows.length);
     if (executed.kind === "done") {
       const chunks = executed.value ?? found;
@@ -267,7 +267,7 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
       const most = limitIn(executed.message);
       if (most !== undefined && most < rows.length) return { kind: "limited", most };
       if (badTexts.includes(executed.status)) return { kind: "faulty", chunks: [], reason };
-      throw astray(copy.work, reason);
+      throw astray(copy, reason);
     }
     if (executed.wasLost) return { kind: "lost", chunks: [], reason };
     if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${reason}`);
@@ -280,7 +280,7 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
  * whole. Chunks before the last copy came late from an earlier request: they must not count, because they are in the wrong place.
  */
 async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[]): Promise<readonly StoredChunk[]> {
-  const all = await readTail(copy.work, copy.ids.size);
+  const all = await readTail(copy, copy.ids.size);
   const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
   const isRun = (at: number) =>
     rows.every((row, each) => {
@@ -353,6 +353,6 @@ export function ofOneRequest<T extends Texts>(chunks: readonly T[]): readonly T[
 
 /** Deletes a chunk that this copy added. */
 async function removeChunk(copy: DocumentCopy, id: string, oldId: string | null): Promise<void> {
-  await deleteChunk(copy.work, id, oldId);
+  await deleteChunk(copy, id, oldId);
   copy.ids.delete(id);
 }

@@ -1,4 +1,5 @@
 import { type KnowledgeApi, type Place, pageSize } from "../../client/knowledge-api.js";
+import type { Writer } from "../../client/write/writer.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { plannedWrite } from "../reconcile.js";
@@ -31,8 +32,12 @@ export interface ChunkCopy {
 export type RowOutcome<T> = Exclude<Ended<T>, { readonly kind: "unknown" }>;
 
 /** A document of the target that receives the rows of a document of the dump. */
-export class DocumentCopy {
-  readonly work: DocumentWork;
+export class DocumentCopy implements DocumentWork, RowPlace {
+  readonly options: ApplyOptions;
+  readonly plan: DocumentPlan;
+  readonly place: Place;
+  readonly writer: Writer;
+  readonly docForm: string;
   /** The chunks to copy, in the order of the dump: their numbers in the journal are their indexes here. */
   readonly planned: PlannedChunks;
   /** Rows that were not copied. */
@@ -40,15 +45,18 @@ export class DocumentCopy {
   /** Ids of the chunks of the target that are copies. */
   readonly ids = new Set<string>();
 
-  constructor(work: DocumentWork) {
-    this.work = work;
-    this.planned = new PlannedChunks(work.options.readChunks(work.plan));
+  constructor({ options, plan, place }: DocumentWork) {
+    this.options = options;
+    this.plan = plan;
+    this.place = place;
+    this.writer = options.writer;
+    this.docForm = plan.doc_form;
+    this.planned = new PlannedChunks(options.readChunks(plan));
   }
 
   /** Whether chunks have children, in the dump or made by the service. */
   get hasChildren(): boolean {
-    const { children, doc_form } = this.work.plan;
-    return children > 0 || doc_form === "hierarchical_model";
+    return this.plan.children > 0 || this.docForm === "hierarchical_model";
   }
 
   fail(level: RowDifference["level"], { id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
@@ -85,11 +93,6 @@ class PlannedChunks {
 /** An error that tells the owner what to do about a document that changed since this copy wrote it. */
 export function astray({ place }: DocumentWork, problem: string): SkipError {
   return new SkipError(`${problem}: delete document ${place.documentId} in the target, and run this again`);
-}
-
-/** The document of the target, for writes to its rows. */
-export function rowsOf({ options, plan, place }: DocumentWork): RowPlace {
-  return { writer: options.writer, place, docForm: plan.doc_form };
 }
 
 interface WriteRules {
@@ -171,7 +174,7 @@ export interface DocumentWork {
   readonly options: ApplyOptions;
   readonly plan: DocumentPlan;
   /** Ids at the service. */
-  readonly place: { readonly datasetId: string; readonly documentId: string };
+  readonly place: Place;
 }
 
 /** Chunks of the first request, and the maximum. */

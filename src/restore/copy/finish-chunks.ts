@@ -5,16 +5,7 @@ import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, update
 import { readChildren, type StandingChild } from "../standing-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import {
-  type ChunkCopy,
-  type DocumentCopy,
-  type DocumentWork,
-  type RowOutcome,
-  readChunk,
-  rowsOf,
-  write,
-  writing,
-} from "./document-copy.js";
+import { type ChunkCopy, type DocumentCopy, type RowOutcome, readChunk, write, writing } from "./document-copy.js";
 
 /** How many child lists to read at once. */
 const listsAtOnce = 8;
@@ -32,11 +23,11 @@ export class Finish {
 
   constructor(copy: DocumentCopy) {
     this.#copy = copy;
-    this.#attachments = new Map(copy.work.plan.attachments.map((attachment) => [attachment.id, attachment]));
+    this.#attachments = new Map(copy.plan.attachments.map((attachment) => [attachment.id, attachment]));
   }
 
   async finish(chunks: readonly ChunkCopy[]): Promise<void> {
-    const { options, place } = this.#copy.work;
+    const { options, place } = this.#copy;
     for (let at = 0; at < chunks.length; at += listsAtOnce) {
       const some = chunks.slice(at, at + listsAtOnce);
       const lists = this.#copy.hasChildren
@@ -48,15 +39,15 @@ export class Finish {
 
   /** Checks for child chunks that arrived late, and disables the chunks that the service did not allow to be disabled earlier. */
   async end(): Promise<void> {
-    const { options, place } = this.#copy.work;
+    const { options, place } = this.#copy;
     for (const chunk of this.#unsettled)
       await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), () => {});
     await interleave(this.#waiting, options);
   }
 
   async #finishChunk(chunk: ChunkCopy, children: readonly StandingChild[] | undefined): Promise<void> {
-    const { failed, work } = this.#copy;
-    const { journal, progress } = work.options;
+    const { failed, plan, options } = this.#copy;
+    const { journal, progress } = options;
     const failures = failed.length;
     const now = await this.#bind(chunk);
     const onChild = (count: number) => {
@@ -64,7 +55,7 @@ export class Finish {
     };
     if (children) await copyChildren(this.#copy, now, children, onChild);
     const isWhole = failed.length === failures;
-    const unsettled = journal.mayShowUp("add child", work.plan.document_id);
+    const unsettled = journal.mayShowUp("add child", plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
     const disabled = disableAsPlanned(this.#copy, now, isWhole);
     const next = await disabled.next();
@@ -83,7 +74,7 @@ export class Finish {
       else if (plan) noteFailure(this.#unsent.get(each) ?? "");
     }
     if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
-    const reason = await bindAttachments(this.#copy.work, chunk, ids);
+    const reason = await bindAttachments(this.#copy, chunk, ids);
     if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
     noteFailure(reason);
     return chunk;
@@ -92,13 +83,13 @@ export class Finish {
   /** The id of an attachment at the service; undefined if it cannot be uploaded. Each file is sent once. */
   async #upload({ id, file }: AttachmentPlan): Promise<string | undefined> {
     if (file === null) return id;
-    const { journal, writer } = this.#copy.work.options;
+    const { journal, writer } = this.#copy.options;
     const known = journal.facts.attachments.get(id);
     if (known !== undefined || this.#unsent.has(id)) return known;
     // No request lists uploads, so an upload whose answer was lost stays unused.
     const facts = { write: "upload file", old_id: id, name: file.name } as const;
     try {
-      const ended = await write(this.#copy.work, { facts, request: writer.uploadFile(file) });
+      const ended = await write(this.#copy, { facts, request: writer.uploadFile(file) });
       if (ended.kind === "done" && ended.ids[0] !== undefined) return ended.ids[0];
       this.#unsent.set(id, ended.kind === "done" ? "the service gave the file no id" : ended.reason);
     } catch (error) {
@@ -117,30 +108,30 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
 /** Disables the copy of a disabled chunk, and counts a chunk that is complete. `isWhole`: its attachments and children are. */
 async function* disableAsPlanned(copy: DocumentCopy, chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
   const { row, enabled } = chunk;
-  const reason = enabled && !row.enabled ? yield* disabling(copy.work, chunk) : null;
+  const reason = enabled && !row.enabled ? yield* disabling(copy, chunk) : null;
   if (reason !== null) copy.fail("chunk", row, `it is there, but could not be disabled: ${reason}`);
-  else if (isWhole) copy.work.options.progress.chunksDone++;
+  else if (isWhole) copy.options.progress.chunksDone++;
 }
 
 /** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
-async function* disabling(work: DocumentWork, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
-  const ended = yield* writing(work, disableChunk(rowsOf(work), row.id, { ...row, id, attachment_ids }));
+async function* disabling(copy: DocumentCopy, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
+  const ended = yield* writing(copy, disableChunk(copy, row.id, { ...row, id, attachment_ids }));
   return ended.kind === "done" ? null : ended.reason;
 }
 
 /** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
 async function bindAttachments(
-  work: DocumentWork,
+  copy: DocumentCopy,
   { id, row, enabled }: ChunkCopy,
   attachment_ids: readonly string[],
 ): Promise<string | null> {
   const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
-  const { request } = updateChunk(rowsOf(work), row.id, row, { id, enabled, attachment_ids });
+  const { request } = updateChunk(copy, row.id, row, { id, enabled, attachment_ids });
   const find = async () => {
-    const there = await readChunk(work, id);
+    const there = await readChunk(copy, id);
     return there && isSameSet(there.attachment_ids, attachment_ids) ? { ids: [id] } : undefined;
   };
-  const ended = await write(work, { facts, request }, { find });
+  const ended = await write(copy, { facts, request }, { find });
   return ended.kind === "done" ? null : ended.reason;
 }
 
@@ -157,7 +148,7 @@ async function copyChildren(
   there: readonly StandingChild[],
   onDone: (count: number) => void,
 ): Promise<void> {
-  const { api } = copy.work.options;
+  const { api } = copy.options;
   let now = there;
   for (let round = 1; ; round++) {
     const { children } = chunk.row;
@@ -176,24 +167,23 @@ async function copyChildren(
     onChild(children.length - fix.customize.length - fix.add.length);
     const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);
     if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
-    now = await readChildren(api, copy.work.place, chunk.id);
+    now = await readChildren(api, copy.place, chunk.id);
   }
 }
 
 /** The writes of one round for one chunk. `onChild`: called with the number of completed children. */
 async function writeChildren(
-  { work }: DocumentCopy,
+  copy: DocumentCopy,
   { id: chunkId, row }: ChunkCopy,
   { remove, customize, add }: ChildFix,
   there: readonly StandingChild[],
   onChild: (count: number) => void,
 ): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
-  const rows = rowsOf(work);
   const known: Pick<StandingChild, "id" | "content">[] = [...there];
   const failed: RowDifference[] = [];
   let wasLost = false;
   const send = async (child: RowWrite<Answered>) => {
-    const outcome = await write(work, child);
+    const outcome = await write(copy, child);
     wasLost ||= outcome.wasLost;
     return outcome;
   };
@@ -202,15 +192,15 @@ async function writeChildren(
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
   for (const { id } of remove) {
-    const outcome = await send(deleteChild(rows, chunkId, id));
+    const outcome = await send(deleteChild(copy, chunkId, id));
     if (outcome.kind === "done" || (outcome.kind === "refused" && outcome.status === 404)) continue;
     const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
     failed.push({ level: "chunk", id: row.id, position: row.position, reason });
   }
   for (const { wanted, there: child } of customize)
-    note(wanted, await send(updateChild(rows, chunkId, wanted, child.id)));
+    note(wanted, await send(updateChild(copy, chunkId, wanted, child.id)));
   for (const child of add) {
-    const outcome = await send(addChild(rows, chunkId, child, known));
+    const outcome = await send(addChild(copy, chunkId, child, known));
     if (outcome.kind === "done") known.push(...outcome.ids.map((id) => ({ id, content: child.content })));
     note(child, outcome);
   }

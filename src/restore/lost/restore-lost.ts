@@ -85,7 +85,7 @@ async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, d
   const documents = wanted.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
   if (documents.length === 0) return { dump: undefined, refusals };
   const reading = { name: "before", dir, documents, hasChildren: haveChildren(old, documents), details: true } as const;
-  return { dump: await dumpTarget(options, reading, options.progress, "nothing was restored"), refusals };
+  return { dump: await dumpTarget(options, reading, options.progress), refusals };
 }
 
 /** The plan; writes nothing. `decided`: the owner's decisions at the terminal. */
