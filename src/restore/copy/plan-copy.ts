@@ -214,9 +214,8 @@ function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readon
 
 /** The most frequent text; if several are, the first. */
 function mostFrequent(texts: readonly string[]): string {
-  const groups = [...groupRows(texts, (text) => text)];
-  const most = Math.max(...groups.map(([, own]) => own.length));
-  return groups.find(([, own]) => own.length === most)?.[0] ?? "";
+  const groups = [...groupRows(texts, (text) => text)].sort(([, one], [, other]) => other.length - one.length);
+  return groups[0]?.[0] ?? "";
 }
 
 /** Sentences about documents that a run lacks or may lack. */
