@@ -90,36 +90,30 @@ async function loadCounted(connection: Connection, dump: Dump, signal: AbortSign
     });
 }
 
+const countNames: readonly (keyof RowCounts)[] = [
+  ...(["chunks", "disabled", "summaries", "lost_chunks"] as const),
+  ...(["children", "lost_children", "orphans", "characters"] as const),
+];
+
 /** Counts the rows of each document. A child chunk is copied only with its chunk. */
 async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<RowCounts>>> {
-  const chunks = await rowsOf(
+  const comes = "c.id IS NOT NULL AND NOT k.refused";
+  const found = await rowsOf(
     connection,
-    `SELECT dataset_id, document_id, count(*) FILTER (refused) AS lost_chunks, count(*) FILTER (NOT refused) AS chunks,
-      count(*) FILTER (NOT refused AND disabled) AS disabled, count(*) FILTER (NOT refused AND has_summary) AS summaries,
-      sum(characters) FILTER (NOT refused) AS characters FROM chunks GROUP BY ALL`,
+    `SELECT * EXCLUDE (chunk_characters, child_characters),
+      coalesce(chunk_characters, 0) + coalesce(child_characters, 0) AS characters
+    FROM (SELECT dataset_id, document_id, count(*) FILTER (refused) AS lost_chunks, count(*) FILTER (NOT refused) AS chunks,
+        count(*) FILTER (NOT refused AND disabled) AS disabled, count(*) FILTER (NOT refused AND has_summary) AS summaries,
+        sum(characters) FILTER (NOT refused) AS chunk_characters FROM chunks GROUP BY ALL)
+    LEFT JOIN (SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NULL) AS orphans,
+        count(*) FILTER (c.id IS NOT NULL AND k.refused) AS lost_children, count(*) FILTER (${comes}) AS children,
+        sum(k.characters) FILTER (${comes}) AS child_characters
+      FROM child_chunks k LEFT JOIN (FROM chunks WHERE NOT refused) c
+        ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL)
+    USING (dataset_id, document_id)`,
   );
-  const children = await rowsOf(
-    connection,
-    `SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NULL) AS orphans,
-      count(*) FILTER (c.id IS NOT NULL AND k.refused) AS lost_children, count(*) FILTER (c.id IS NOT NULL AND NOT k.refused) AS children,
-      sum(k.characters) FILTER (c.id IS NOT NULL AND NOT k.refused) AS characters
-    FROM child_chunks k LEFT JOIN (FROM chunks WHERE NOT refused) c
-      ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL`,
-  );
-  const below = new Map(children.map((row) => [documentKey(row), row]));
-  return new Map(
-    chunks.map((row) => {
-      const own = below.get(documentKey(row)) ?? {};
-      const count = (name: keyof RowCounts, from: SqlRow = row) => Number(from[name] ?? 0);
-      const counts: RowCounts = {
-        ...{ chunks: count("chunks"), disabled: count("disabled"), summaries: count("summaries") },
-        ...{ lost_chunks: count("lost_chunks"), orphans: count("orphans", own) },
-        ...{ children: count("children", own), lost_children: count("lost_children", own) },
-        characters: count("characters") + count("characters", own),
-      };
-      return [documentKey(row), counts];
-    }),
-  );
+  const countsOf = (row: SqlRow) => Object.fromEntries(countNames.map((name) => [name, Number(row[name] ?? 0)]));
+  return new Map(found.map((row) => [documentKey(row), countsOf(row)]));
 }
 
 type Attachments = Pick<DocumentRows, "attachments" | "attached" | "losing" | "reason">;

@@ -35,10 +35,7 @@ const taken = "it is there already, and may hold your decisions; name another fi
 export function planFileWriter(path: string, { run_id, job }: Manifest) {
   return async (connection: Connection, compared: ComparedRuns, plan: RestorePlan): Promise<void> => {
     const file = await open(path, "wx", 0o600).catch((error: unknown) => {
-      throw unusable(path, error, {
-        ENOENT: "its folder does not exist; make it first",
-        EEXIST: taken,
-      });
+      throw unusable(path, error, { ENOENT: "its folder does not exist; make it first", EEXIST: taken });
     });
     try {
       await file.appendFile(headOf(job, run_id));
@@ -46,9 +43,9 @@ export function planFileWriter(path: string, { run_id, job }: Manifest) {
       for (const document of plan.documents) {
         if (document.lost === 0 || document.refused !== null) continue;
         await file.appendFile(`# ${jsonText(document.document_name ?? "document")} ${document.document_id}\n`);
-        const written = linesOf(document);
-        for (const { line } of written) await file.appendFile(line);
-        const known = new Set(written.map(({ id }) => id));
+        const rows = plannedRows(document);
+        for (const row of rows) await file.appendFile(lineOf(row));
+        const known = new Set(rows.map(({ id }) => id));
         for await (const lines of automaticLines(connection, document, known)) await file.appendFile(lines);
       }
     } finally {
@@ -68,41 +65,37 @@ rows:
 `;
 }
 
-interface PlanLine {
+/** A row of a plan file. Its other members are in the order of the file. */
+interface PlanRow {
+  readonly restore: "yes" | "no";
+  readonly do: string;
+  readonly level: string;
   readonly id: string;
-  readonly line: string;
+  readonly position: number | null;
 }
 
-function linesOf({ restores, listed, refused }: DocumentPlan): readonly PlanLine[] {
-  if (refused !== null) return [];
+/** The rows that the plan writes or lists. */
+function plannedRows({ restores, listed }: DocumentPlan): readonly PlanRow[] {
   return [
     ...restores.flatMap((restore) => [
-      ...(restore.texts || restore.disable ? [restoreLine(restore)] : []),
-      ...restore.children.map(({ child_id: id, position, edit, content, twin }) =>
-        lineOf({
-          restore: "yes",
-          do: twin ? "replace" : "add",
-          level: "child_chunk",
-          id,
-          position,
-          ...editWords(edit),
-          why: "",
-          was: content,
-          now: twin?.content ?? null,
-        }),
-      ),
+      ...(restore.texts || restore.disable ? [chunkRow(restore)] : []),
+      ...restore.children.map(({ child_id: id, position, edit, content, twin }) => ({
+        ...({ restore: "yes", do: twin ? "replace" : "add", level: "child_chunk", id, position } as const),
+        ...{ ...editWords(edit), why: "", was: content, now: twin?.content ?? null },
+      })),
     ]),
-    ...listed.map(listedLine),
+    ...listed.map(listedRow),
   ];
 }
 
-function restoreLine({ chunk_id: id, position, edit, target, texts }: ChunkRestore): PlanLine {
+function chunkRow({ chunk_id: id, position, edit, target, texts }: ChunkRestore): PlanRow {
   const action = texts === null ? "disable" : target === null ? "add" : "replace";
   const was = texts ?? target;
-  return lineOf({
-    ...{ restore: "yes", do: action, level: "chunk", id, position, ...editWords(edit), why: "" },
-    ...{ was: was?.content ?? "", now: target?.content ?? null, ...answers(was?.answer, target?.answer) },
-  });
+  return {
+    ...({ restore: "yes", do: action, level: "chunk", id, position } as const),
+    ...{ ...editWords(edit), why: "", was: was?.content ?? "", now: target?.content ?? null },
+    ...answers(was?.answer, target?.answer),
+  };
 }
 
 /** The answers; only qa_model documents have some. */
@@ -110,24 +103,21 @@ function answers(was: string | null | undefined, now: string | null | undefined)
   return was || now ? { answer: was ?? null, now_answer: now ?? null } : {};
 }
 
-function listedLine(loss: ListedLoss): PlanLine {
+function listedRow(loss: ListedLoss): PlanRow {
   const { level, id, position, edit, why, reason, content, answer, now, now_answer, choice } = loss;
-  const words = { restore: "no", do: choice ?? "nothing", level, id, position, ...editWords(edit) };
-  return lineOf({ ...words, why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) });
+  return {
+    ...({ restore: "no", do: choice ?? "nothing", level, id, position } as const),
+    ...{ ...editWords(edit), why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) },
+  };
 }
 
 function editWords(edit: ManualEdit | null) {
   return { edit: edit?.kind ?? null, by: edit?.by ?? null, at: edit?.at ?? null };
 }
 
-interface PlanRow {
-  readonly restore: string;
-  readonly id: string;
-}
-
-function lineOf({ restore, ...rest }: PlanRow & Readonly<Record<string, unknown>>): PlanLine {
+function lineOf({ restore, ...rest }: PlanRow): string {
   const members = Object.entries(rest).map(([name, value]) => `${name}: ${jsonText(value)}`);
-  return { id: rest.id, line: `- {restore: ${restore}, ${members.join(", ")}}\n` };
+  return `- {restore: ${restore}, ${members.join(", ")}}\n`;
 }
 
 /** JSON on one line that is also valid YAML. */
@@ -168,7 +158,8 @@ async function* automaticLines(
     const lines = rows.flatMap(([, json]) => {
       const { level, id, position, was }: AutomaticRow = JSON.parse(String(json));
       if (known.has(id)) return [];
-      return [lineOf({ restore: "no", do: "add", level, id, position, ...editWords(null), why, was }).line];
+      const row = { restore: "no", do: "add", level, id, position, ...editWords(null), why, was } as const;
+      return [lineOf(row)];
     });
     if (lines.length > 0) yield lines.join("");
     if (rows.length < rowsAtOnce) return;
