@@ -16,7 +16,7 @@ import { ifThere } from "../standing-rows.js";
 import { type DocumentPair, openTarget } from "../target.js";
 import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
 import { compareLive, copiesOfPlan } from "./compare-with-target.js";
-import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
+import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,
   type CopiedDocument,
@@ -90,15 +90,12 @@ function writeCopy(
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
-    const documents = documentsOf(plan).map((document) => ({ ...document, form: document.doc_form }));
+    const chosen = plan.datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
+    const documents = chosen.map((document) => ({ ...document, form: document.doc_form }));
     await loadDocumentRows(connection, "old", old, documents, { signal });
     await keepComing(connection, "old", documents);
     return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, "old", signal) });
   });
-}
-
-function documentsOf({ datasets }: CopyPlan): readonly DocumentPlan[] {
-  return datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
 }
 
 type Facts = Pick<CopyResult, "applied" | "differences" | "proof" | "journal">;

@@ -46,7 +46,7 @@ export interface PlannedCopy {
  * StopError if a file differs from its manifest, or the target does not list what it has.
  */
 export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
-  const { dump, documents, dataset, progress } = options;
+  const { dump, documents, progress } = options;
   checkWishes(dump, options);
   progress.step = "reading the run";
   const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
@@ -59,14 +59,15 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
     return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
   });
   const { targets, gone, warnings } = await findTargets(api, wished, options);
-  const facts = dataset === "new" ? noFacts : options.facts;
+  const facts = options.dataset === "new" ? noFacts : options.facts;
   const judge = refusalOf(dump);
   const datasets: DatasetPlan[] = [];
   const goneDocuments: string[] = [];
-  for (const { key: dataset_key, details: dataset, ...chosenOne } of chosen) {
+  for (const each of chosen) {
+    const { key: dataset_key, details: dataset } = each;
     const found = targets.get(dataset_key);
     if (!found) continue;
-    const plans = chosenOne.documents.map((document) => {
+    const plans = each.documents.map((document) => {
       const { document_id } = document;
       const details = reading.documents.get(documentKey(document));
       const known = facts.documents.get(document_id);
@@ -76,7 +77,7 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
       const rows = reading.rows.get(documentKey(document)) ?? noRows;
       return planDocument({ document, dataset_key, dataset, details, earlier, refusal, rows });
     });
-    datasets.push(planDataset({ ...chosenOne, key: dataset_key, details: dataset }, found, plans));
+    datasets.push(planDataset(each, found, plans));
   }
   return {
     plan: { datasets },

@@ -39,9 +39,8 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
   const { journal, progress } = options;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
   progress.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
-  const unreconciled = new Set(journal.open.map(({ document_id }) => document_id));
   const rows = await sideBySide(toWrite, options, (document, signal) =>
-    applyDocument(document, { ...options, signal }, unreconciled.has(document.document_id)),
+    applyDocument(document, { ...options, signal }),
   );
   return { rows: rows.flat(), writes: journal.writes };
 }
@@ -49,11 +48,10 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
 async function applyDocument(
   { dataset_id, document_id, doc_form, restores }: DocumentPlan,
   options: ApplyOptions,
-  isUnreconciled: boolean,
 ): Promise<readonly AppliedRow[]> {
-  const { progress } = options;
+  const { journal, progress } = options;
   const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
-  if (isUnreconciled)
+  if (journal.open.some((intent) => intent.document_id === document_id))
     work.refused = "the outcome of an earlier write to this document is not known: restore it again later";
   let waiting = 0;
   const onWaiting = (count: number) => {
