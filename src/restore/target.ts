@@ -115,7 +115,10 @@ function targetJob(
 export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
   const refusals = new Map<string, Refusal>();
   const read = async (document: TargetDocument) => {
-    const refusal = await refusalOf(api, document);
+    const refusal = await api.document(document.dataset_id, document.document_id).then(refusalOf, (error: unknown) => {
+      if (!(error instanceof SkipError)) throw error;
+      return error.code === "not_found" ? gone : undefined;
+    });
     if (refusal !== undefined) refusals.set(documentKey(document), refusal);
   };
   await Promise.all(documents.map(read));
@@ -175,17 +178,8 @@ const gone: Refusal = {
   isReadable: false,
 };
 
-async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<Refusal | undefined> {
-  try {
-    return refusalOfState(await api.document(document.dataset_id, document.document_id));
-  } catch (error) {
-    if (!(error instanceof SkipError)) throw error;
-    return error.code === "not_found" ? gone : undefined;
-  }
-}
-
 /** Why a document in this state accepts no chunks, from the service's answer; undefined if it accepts them. */
-function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
+function refusalOf({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
   if (typeof indexing_status === "string" && indexing_status !== "completed") {
     const reason = `Its indexing status is ${indexing_status}, and the service accepts chunks only for completed documents. Wait for the end of the indexing.`;
     return { reason, isReadable: false };

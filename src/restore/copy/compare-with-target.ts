@@ -18,7 +18,7 @@ import {
   type TargetService,
 } from "../target.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
-import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
+import { type CopyPlan, datasetIdOf, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
 import { formsIn, keepComing } from "./read-dump.js";
@@ -34,7 +34,10 @@ export async function compareLive(options: LiveOptions): Promise<Comparison & { 
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
   const { dump, ...live } = await readLive(api, service, reading, progress);
   const found = dump ? await compareDumps({ ...comparison, live: dump, pairs: live.pairs }) : nothingCompared;
-  return { ...found, dump, differences: [...live.gone.map(goneFrom), ...found.differences] };
+  const gone = live.gone.map(({ old: { document_id: id } }): CopyDifference => {
+    return { level: "document", document_id: id, id, position: null, reason: "the service does not have it" };
+  });
+  return { ...found, dump, differences: [...gone, ...found.differences] };
 }
 
 /** The findings of a comparison, and how much was compared. */
@@ -65,10 +68,6 @@ interface LiveOptions extends Omit<CompareOptions, "live">, Pick<TargetReading, 
   readonly progress: DumpProgress;
 }
 
-function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
-  return { level: "document", document_id, id: document_id, position: null, reason: "the service does not have it" };
-}
-
 /**
  * Compares documents of a dump with those of a service, one at a time. Throws StopError if one was not read completely, or a file
  * differs from its manifest: then nothing is proved.
@@ -86,11 +85,8 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
     if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
-    const pairsOf = await pairForProof(
-      connection,
-      pairs,
-      copies ? { by: "text", without: copies.failed } : { by: "id" },
-    );
+    const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
+    const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };
     const differences = [...compareDatasets(options, sides, unread)];
     for (const [nr, pair] of pairs.entries()) {
@@ -98,9 +94,9 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
       const sentences = compareSettings(pair, options, sides, unread);
-      const rows = copies
-        ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled: mayBeDisabled(pair, sides) })
-        : compareSame(pairsOf(nr));
+      const now = sides.live.documents.get(documentKey(pair.live));
+      const mayBeDisabled = now?.enabled === false || now?.archived === true;
+      const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
       const { listed, more } = await listRows(rows);
       differences.push(
         ...[...sentences, ...more].map((reason) => ({ ...ofDocument, reason })),
@@ -131,11 +127,6 @@ function compareSettings(pair: DocumentPair, options: CompareOptions, { old, liv
   if (copies === null) return compareDocument(before, now, null);
   const losses = copies.losses.get(pair.old.document_id) ?? new Set();
   return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
-}
-
-function mayBeDisabled({ live }: DocumentPair, sides: Sides): boolean {
-  const details = sides.live.documents.get(documentKey(live));
-  return details?.enabled === false || details?.archived === true;
 }
 
 /** Counts the rows of the run that are left to compare, and those that cannot be copied. */
@@ -233,18 +224,13 @@ export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, miss
   const documents = plan.datasets.flatMap((dataset) => dataset.documents);
   const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
   const keptIds = new Set(kept.map(({ id }) => id));
+  const datasets = plan.datasets.map(({ key, dataset_id, target: { name } }): [string, CopiedDataset] => {
+    const { id = "", existed = false } = facts.datasets.get(key) ?? {};
+    return [datasetPairKey(dataset_id, id), { name, existed, missingTags: new Set(missingTags.get(key)) }];
+  });
   return {
-    datasets: new Map(
-      plan.datasets.map(({ key, dataset_id, target }) => [
-        datasetPairKey(dataset_id, facts.datasets.get(key)?.id ?? ""),
-        {
-          name: target.name,
-          existed: facts.datasets.get(key)?.existed ?? false,
-          missingTags: new Set(missingTags.get(key)),
-        },
-      ]),
-    ),
-    losses: new Map(documents.map(({ document_id, losses }) => [document_id, partsOf(losses)])),
+    datasets: new Map(datasets),
+    losses: new Map(documents.map(({ document_id: id, losses }) => [id, new Set(losses.map(({ part }) => part))])),
     attachmentOf: (id) => facts.attachments.get(id) ?? (keptIds.has(id) ? id : undefined),
     failed: new Set(copied.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
   };
@@ -262,10 +248,6 @@ export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Co
     attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
     failed: new Set(),
   };
-}
-
-function partsOf(losses: readonly Loss[]): ReadonlySet<LossPart> {
-  return new Set(losses.map(({ part }) => part));
 }
 
 /** The key of a pair: a dataset of the dump, and one at the service with copies of it. Each may have several of the other. */
