@@ -4,6 +4,7 @@ import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
 import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } from "../standing-rows.js";
 import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
+import type { RestoreProgress } from "./restore-options.js";
 
 /** The document to write, and the known facts about it. */
 export class DocumentWork implements RowPlace {
@@ -108,17 +109,8 @@ async function decide(work: DocumentWork, prepare: Prepare) {
   }
 }
 
-/** Counts for the progress display. */
-interface ApplyProgress {
-  /** Chunks to change, including those with only changed children. */
-  chunks: number;
-  chunksDone: number;
-  /** Chunks waiting until the service accepts changes again. */
-  waiting: number;
-}
-
 export interface ApplyOptions extends WriteOptions {
-  readonly progress: ApplyProgress;
+  readonly progress: Pick<RestoreProgress, "chunks" | "chunksDone" | "waiting">;
 }
 
 /** Ids of the chunks of a document, by the hash of their texts. */
