@@ -8,7 +8,7 @@ import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
 import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
 import type { AppliedCopy } from "./copy-result.js";
-import { type ApplyOptions, BatchSize } from "./document-copy.js";
+import { type ApplyOptions, BatchSize } from "./document-work.js";
 
 export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize">;
 

@@ -11,7 +11,7 @@ import { madeBy, writeNow } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, type DocumentWork, deleteChunk, write } from "./document-copy.js";
+import { type ApplyOptions, type DocumentWork, deleteChunk, write } from "./document-work.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =

@@ -15,7 +15,7 @@ import {
   largestSize,
   readTail,
   write,
-} from "./document-copy.js";
+} from "./document-work.js";
 import { Finish } from "./finish-chunks.js";
 
 /** The outcome of copying one document's rows. */

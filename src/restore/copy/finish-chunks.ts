@@ -5,7 +5,7 @@ import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, update
 import { readChildren, type StandingChild } from "../standing-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import { type ChunkCopy, type DocumentCopy, type RowOutcome, readChunk, write, writing } from "./document-copy.js";
+import { type ChunkCopy, type DocumentCopy, type RowOutcome, readChunk, write, writing } from "./document-work.js";
 
 /** How many child lists to read at once. */
 const listsAtOnce = 8;
