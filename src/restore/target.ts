@@ -159,12 +159,23 @@ export async function readLive(
   return { dump, pairs: left, gone: pairs.filter(isGone) };
 }
 
+/** Whether two base URLs have the same host and port, so that file ids are the same. */
+export function isSameService(one: string, other: string): boolean {
+  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
+  return originOf(one) === originOf(other);
+}
+
+/** An id for messages: escaped and shortened. */
+export function shownId(id: string): string {
+  return cutText(escapeControls(id), 80);
+}
+
 /** The problems of documents that the owner named, and a run lacks. */
 export function unknownDocuments({ documents }: Manifest, ids: readonly string[]): readonly Problem[] {
   const there = new Set(documents.map(({ document_id }) => document_id));
   return ids
     .filter((id) => !there.has(id))
-    .map((id) => ({ path: "--document", message: `the run has no document ${escapeControls(cutText(id, 80))}` }));
+    .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
 /** Whether some documents have child chunks in the dump. */

@@ -7,9 +7,16 @@ import { countOf } from "../../words.js";
 import { readJournalFacts } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { refuseLinksBeside } from "../session.js";
-import { type DocumentPair, type DumpProgress, openTarget, type TargetService, unknownDocuments } from "../target.js";
+import {
+  type DocumentPair,
+  type DumpProgress,
+  isSameService,
+  openTarget,
+  type TargetService,
+  unknownDocuments,
+} from "../target.js";
 import { compareLive, copiesOfJournal } from "./compare-with-target.js";
-import { type Against, copyFolderOf, isSameService, plainBaseUrl } from "./copy-result.js";
+import { type Against, copyFolderOf, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
 
 export interface AgainstOptions extends TargetService {

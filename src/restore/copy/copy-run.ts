@@ -13,7 +13,7 @@ import { type JournalFacts, noFacts } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { ifThere } from "../standing-rows.js";
-import { type DocumentPair, openTarget } from "../target.js";
+import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
 import { compareLive, copiesOfPlan } from "./compare-with-target.js";
 import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
@@ -26,7 +26,6 @@ import {
   type CopyRun,
   copyFolderOf,
   countCopy,
-  isSameService,
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";

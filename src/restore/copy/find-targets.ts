@@ -4,8 +4,8 @@ import { textIn } from "../../compare/document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readDatasets, readWholeList } from "../../crawl/read-whole-list.js";
 import { SkipError, StopError, UsageError } from "../../errors.js";
-import { cutText, escapeControls } from "../../safe-text.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
+import { shownId } from "../target.js";
 import type { DatasetTarget } from "./copy-plan.js";
 
 /** A dataset for the documents of one form, with its preferred name. */
@@ -204,9 +204,4 @@ async function askNames(api: TargetApi): Promise<KnownIds> {
   const flaw = list.problems.length > 0 ? `the list of datasets of the target ${flawText(list)}` : null;
   const names = list.rows.map(({ name }) => name).filter((name) => typeof name === "string");
   return { ids: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };
-}
-
-/** An id for messages: escaped and shortened. */
-export function shownId(id: string): string {
-  return cutText(escapeControls(id), 80);
 }

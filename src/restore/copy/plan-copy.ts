@@ -6,7 +6,7 @@ import type { Kind } from "../../rows/columns.js";
 import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import { type JournalFacts, type KnownCopy, noFacts } from "../journal-facts.js";
-import { unknownDocuments } from "../target.js";
+import { shownId, unknownDocuments } from "../target.js";
 import { compareDatasetSettings } from "./compare-settings.js";
 import {
   type CopyPlan,
@@ -18,7 +18,7 @@ import {
 } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
 import { type DatasetDetails, type DumpDetails, datasetFrom } from "./details.js";
-import { type FoundTarget, findTargets, shownId, type TargetApi } from "./find-targets.js";
+import { type FoundTarget, findTargets, type TargetApi } from "./find-targets.js";
 import { formOf, noRows, planDocument, refusalOf } from "./plan-document.js";
 import { formIn, readDump } from "./read-dump.js";
 

@@ -18,6 +18,7 @@ import {
   type DocumentPair,
   dumpTarget,
   haveChildren,
+  isSameService,
   openTarget,
   readLive,
   readRefusals,
@@ -227,11 +228,7 @@ function proveDocuments(
  */
 export function addressOf(runUrl: string, { to, own }: Pick<RestoreOptions, "to" | "own">): string {
   if (to !== undefined) return to.replace(/\/+$/, "");
-  if (own === undefined || originOf(own.url) === originOf(runUrl)) return runUrl;
+  if (own === undefined || isSameService(own.url, runUrl)) return runUrl;
   const message = `the run came from ${runUrl}, and ${own.place} names ${own.url}; name the service to restore to with --to`;
   throw new UsageError("It is not clear which service to restore to:", [{ path: "--to", message }]);
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }
