@@ -48,15 +48,9 @@ export async function pairForProof(
   const text = "VARCHAR";
   const columns = { nr: "INTEGER", old_dataset: text, old_document: text, live_dataset: text, live_document: text };
   await loadList(connection, "document_pairs", numbered, columns);
-  const loadIds = (table: string, ids: Iterable<string>) =>
-    loadList(
-      connection,
-      table,
-      [...ids].map((id) => ({ id })),
-      { id: text },
-    );
-  await loadIds("kept_rows", kept);
-  await loadIds("childless_rows", without);
+  const rowsOf = (ids: Iterable<string>) => [...ids].map((id) => ({ id }));
+  await loadList(connection, "kept_rows", rowsOf(kept), { id: text });
+  await loadList(connection, "childless_rows", rowsOf(without), { id: text });
   await pairKind(connection, "chunks", by);
   await pairKind(connection, "child_chunks", by);
   const chunks = await readerOf(connection, "chunks", chunkFromJson);
