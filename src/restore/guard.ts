@@ -13,7 +13,7 @@ export interface GuardedDocument extends TargetDocument {
 }
 
 /** The facts that show whether a document was re-indexed. */
-export interface IndexingState {
+interface IndexingState {
   /** waiting, indexing, completed and other values. */
   readonly status: string;
   /** When its indexing was completed, in Unix seconds; null until it is. */

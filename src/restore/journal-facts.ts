@@ -20,7 +20,7 @@ export interface WrittenRow {
 }
 
 /** A dataset at the service that receives documents of the dump. */
-export interface TargetDataset {
+interface TargetDataset {
   readonly id: string;
   readonly name: string;
   /** It existed before the restore, and keeps its own settings. */

@@ -15,7 +15,7 @@ import {
 } from "./journal-lines.js";
 
 /** The restore that a journal belongs to. */
-export interface JournalId {
+interface JournalId {
   /** The run to restore from. */
   readonly runId: string;
   /** The service to restore to. */

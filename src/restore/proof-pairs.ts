@@ -13,12 +13,12 @@ export interface RowPair<Row> {
 }
 
 /** The pairs of two documents that may differ. */
-export interface DocumentPairs {
+interface DocumentPairs {
   readonly chunks: AsyncIterable<RowPair<ChunkRow>>;
   readonly children: AsyncIterable<RowPair<ChildRow>>;
 }
 
-export interface PairOptions {
+interface PairOptions {
   /**
    * `id`: pairs rows with the same id. `text`: pairs rows with the same text in order, then unpaired rows at the same place with different
    * texts. Child chunks are then paired only within paired chunks.

@@ -30,7 +30,7 @@ import {
 } from "./write-once.js";
 
 /** No writer, because only reading shows the outcomes. */
-export type ReconcileOptions = Omit<WriteOptions, "writer" | "concurrency" | "onWrite">;
+type ReconcileOptions = Omit<WriteOptions, "writer" | "concurrency" | "onWrite">;
 
 /**
  * Finds the outcome of an earlier process's writes without an answer. If the service cannot be read, a write
@@ -112,11 +112,7 @@ export function plannedWrite<T>(
  * Looks for a write by its facts, which say what it leaves at the service; undefined if nothing proves it. Throws SkipError if the service
  * cannot be read.
  */
-export async function findWrite(
-  facts: WriteFacts,
-  place: Place,
-  { api, journal }: FindOptions,
-): Promise<Found | undefined> {
+async function findWrite(facts: WriteFacts, place: Place, { api, journal }: FindOptions): Promise<Found | undefined> {
   const { datasetId, documentId } = place;
   const { write, name, target_id } = facts;
   const id = target_id ?? "";

@@ -13,7 +13,7 @@ export interface RowPlace {
 }
 
 /** The facts of a write to a document, except those that all its writes share. */
-export type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
+type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
 
 /** A write to a row that is not sent yet, and its facts for the journal. */
 export interface RowWrite<T = WrittenRow> {

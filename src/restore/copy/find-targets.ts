@@ -9,7 +9,7 @@ import { shownId } from "../target.js";
 import type { DatasetTarget } from "./copy-plan.js";
 
 /** A dataset for the documents of one form, with its preferred name. */
-export interface WishedDataset {
+interface WishedDataset {
   readonly key: string;
   /** Id in the dump. */
   readonly dataset_id: string;

@@ -178,7 +178,7 @@ function settingLosses(details: DatasetDetails, existing: DatasetDetails | null)
 type DumpedDocument = Manifest["documents"][number];
 
 /** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
-export interface ChosenDataset {
+interface ChosenDataset {
   readonly key: string;
   readonly details: DatasetDetails;
   /** Its id if the run does not know its name. */

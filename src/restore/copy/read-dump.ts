@@ -20,7 +20,7 @@ import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
 import { type DocumentRows, formOf, noRows, type RowCounts } from "./plan-document.js";
 
 /** The facts of a dump that a plan needs, without texts of chunks. */
-export interface DumpReading extends DumpDetails {
+interface DumpReading extends DumpDetails {
   /** By `documentKey`. */
   readonly rows: ReadonlyMap<string, DocumentRows>;
 }

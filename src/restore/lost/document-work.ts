@@ -121,7 +121,7 @@ async function readEqualTexts(api: KnowledgeApi, place: Place): Promise<Map<stri
 }
 
 /** A chunk that the service stored but could not index. */
-export interface UnindexedChunk {
+interface UnindexedChunk {
   readonly id: string;
   /** Id in the older run. */
   readonly old_id: string;
