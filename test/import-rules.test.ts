@@ -85,7 +85,7 @@ test("the embedded service shares no code with the client, and verify none with 
 test("only client/write sends a write, only restore uses it, and reads and writes use one exchange", () => {
   const users = (pattern: RegExp) => files.filter((file) => targetsOf(file).some((target) => pattern.test(target)));
   const folders = users(/^client\/write\//).map((file) => file.split("/").slice(0, -1).join("/"));
-  expect([...new Set(folders)].sort()).toEqual(["client/write", "restore", "restore/copy", "restore/lost"]);
+  expect([...new Set(folders)].sort()).toEqual(["client/write", "restore", "restore/copy"]);
   expect(users(/^client\/exchange\.ts$/)).toEqual(["client/open-client.ts", "client/write/writer.ts"]);
   expect(users(/^client\/receive\.ts$/)).toEqual(["client/exchange.ts"]);
   const sending = files.filter((file) =>

@@ -13,7 +13,7 @@ export interface GuardedDocument extends TargetDocument {
 }
 
 /** The facts that show whether a document was re-indexed. */
-export interface IndexingState {
+interface IndexingState {
   /** waiting, indexing, completed and other values. */
   readonly status: string;
   /** When its indexing was completed, in Unix seconds; null until it is. */
@@ -44,13 +44,8 @@ export async function guardJob(job: Job, documents: readonly string[], options: 
   }));
   const known = new Set(found.flatMap((dataset) => dataset.documents.map((id) => id.toLowerCase())));
   const missing = documents.filter((id) => !known.has(id));
-  if (missing.length > 0) {
-    const problems = missing.map((id) => ({
-      path: "--document",
-      message: `the job ${job.name} has no document ${id}`,
-    }));
-    throw new UsageError(`${countOf(missing.length, "document")} cannot be guarded:`, problems);
-  }
+  const problems = missing.map((id) => ({ path: "--document", message: `the job ${job.name} has no document ${id}` }));
+  if (problems.length > 0) throw new UsageError(`${countOf(problems.length, "document")} cannot be guarded:`, problems);
   const { output } = job;
   return {
     ...job,
@@ -88,7 +83,10 @@ export function guardName(name: string): string {
 export async function readGuarded(job: Job, options: RunOptions): Promise<readonly GuardedDocument[]> {
   await using service = await openService(job, withDefaults(options));
   const { client } = service;
-  const documents = job.datasets === "all" ? [] : job.datasets.flatMap(documentsOf);
+  const datasets = job.datasets === "all" ? [] : job.datasets;
+  const documents = datasets.flatMap(({ id: dataset_id, documents: ids }) =>
+    ids === "all" ? [] : ids.map((document_id) => ({ dataset_id, document_id })),
+  );
   const cannot = ({ document_id }: TargetDocument, message: string) =>
     new UsageError(`document ${document_id} cannot be guarded:`, [{ path: "--document", message }]);
   return await Promise.all(
@@ -128,10 +126,6 @@ export async function findChanged(
     if (status !== "completed" || completedAt !== document.before.completedAt) return document;
   }
   return undefined;
-}
-
-function documentsOf({ id, documents }: Exclude<Job["datasets"], "all">[number]): readonly TargetDocument[] {
-  return documents === "all" ? [] : documents.map((document_id) => ({ dataset_id: id, document_id }));
 }
 
 interface WaitOptions {

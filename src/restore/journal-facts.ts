@@ -1,4 +1,4 @@
-import type { Intent, JournalLine, Outcome } from "./journal-lines.js";
+import type { Intent, JournalLine, Outcome, Write } from "./journal-lines.js";
 
 /** A row of the target that a restore made or changed, and its expected state. */
 export interface WrittenRow {
@@ -19,51 +19,8 @@ export interface WrittenRow {
   readonly is_indexed: boolean;
 }
 
-/** The rows that writes made or changed, in the order of their first write; later writes to a row add to the earlier ones. */
-export function writtenRows(lines: readonly JournalLine[]): readonly WrittenRow[] {
-  const outcomes = outcomesOf(lines);
-  const rows = new Map<string, WrittenRow>();
-  const givenUp = new Set<string>();
-  for (const line of lines) {
-    if (line.kind === "given up") givenUp.add(line.id);
-    if (line.kind !== "intent") continue;
-    if (line.target_id !== null) givenUp.delete(line.target_id); // a later plan writes it again
-    const { outcome, ids: [id] = [], indexed } = outcomes.get(line.number) ?? {};
-    if (outcome !== "done" || id === undefined) continue;
-    const name = `${levelOf(line)} ${id}`;
-    rows.set(name, rowAfter(rows.get(name), line, id, indexed !== false));
-  }
-  return [...rows.values()].filter(({ id }) => !givenUp.has(id));
-}
-
-export function outcomesOf(lines: readonly JournalLine[]): ReadonlyMap<number, Outcome> {
-  return new Map(lines.flatMap((line) => (line.kind === "outcome" ? [[line.number, line]] : [])));
-}
-
-export function levelOf({ write }: Pick<Intent, "write">): WrittenRow["level"] {
-  return write.endsWith("child") ? "child_chunk" : "chunk";
-}
-
-function rowAfter(before: WrittenRow | undefined, intent: Intent, id: string, isIndexed: boolean): WrittenRow {
-  const { dataset_id, document_id, write, old_id, parent_id } = intent;
-  const [isTouched, isDisabled] = [write === "touch chunk", write === "disable chunk"];
-  return {
-    dataset_id,
-    document_id: document_id ?? "",
-    level: levelOf(intent),
-    id,
-    old_id: old_id ?? "",
-    parent_id,
-    is_added: before?.is_added === true || write.startsWith("add"),
-    texts_sha256: (isTouched ? null : intent.texts_sha256) ?? before?.texts_sha256 ?? null,
-    keywords_sha256: intent.keywords_sha256 ?? before?.keywords_sha256 ?? null,
-    is_disabled: isDisabled,
-    is_indexed: !isTouched && (isDisabled ? (before?.is_indexed ?? true) : isIndexed),
-  };
-}
-
 /** A dataset at the service that receives documents of the dump. */
-export interface TargetDataset {
+interface TargetDataset {
   readonly id: string;
   readonly name: string;
   /** It existed before the restore, and keeps its own settings. */
@@ -89,65 +46,14 @@ export interface JournalFacts {
   readonly isBegun: boolean;
 }
 
-/** The facts before a copy is started. */
-export const noFacts: JournalFacts = {
-  datasets: new Map(),
-  documents: new Map(),
-  attachments: new Map(),
-  isBegun: false,
-};
-
-/** Journal facts that each recorded line updates. */
-export class CopyFacts implements JournalFacts {
-  readonly datasets = new Map<string, TargetDataset>();
-  readonly documents = new Map<string, KnownCopy>();
-  readonly attachments = new Map<string, string>();
-  isBegun = false;
-  /** Ids at the service of every document that was made, including deleted ones. */
-  readonly made = new Set<string>();
-  /** Writes without a `done` outcome. */
-  readonly #intents = new Map<number, Intent>();
-
-  take(line: JournalLine): void {
-    if (line.kind === "begun") this.isBegun = true;
-    if (line.kind === "adopted") this.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
-    if (line.kind === "restored") this.#finish(line.document_id);
-    if (line.kind === "forgotten") this.#forget(line.old_id);
-    if (line.kind === "intent") this.#intents.set(line.number, line);
-    if (line.kind === "outcome" && line.outcome === "done") this.#takeDone(line);
-  }
-
-  #finish(documentId: string): void {
-    const known = this.documents.get(documentId);
-    if (known) this.documents.set(documentId, { ...known, state: "restored" });
-  }
-
-  /** Also forgets the documents of a dataset that is gone. */
-  #forget(oldId: string): void {
-    const dataset = this.datasets.get(oldId);
-    this.datasets.delete(oldId);
-    this.documents.delete(oldId);
-    for (const [id, { target_dataset_id }] of this.documents)
-      if (target_dataset_id === dataset?.id) this.documents.delete(id);
-  }
-
-  #takeDone({ number, ids: [id] }: Outcome): void {
-    const intent = this.#intents.get(number);
-    if (!intent) return;
-    this.#intents.delete(number);
-    const { write, dataset_id, document_id, old_id, target_id, name } = intent;
-    const copy = this.documents.get(document_id ?? "");
-    if (write === "delete document" && document_id !== null && copy?.target_id === target_id)
-      this.documents.delete(document_id);
-    if (id === undefined) return;
-    if (write === "create dataset") this.datasets.set(dataset_id, { id, name: name ?? "" });
-    if (write === "upload file" && old_id !== null) this.attachments.set(old_id, id);
-    if (write !== "create document" || document_id === null) return;
-    this.made.add(id);
-    const target_dataset_id = this.datasets.get(dataset_id)?.id ?? "";
-    this.documents.set(document_id, { target_id: id, target_dataset_id, state: "begun" });
-  }
+function newFacts() {
+  const datasets = new Map<string, TargetDataset>();
+  const documents = new Map<string, KnownCopy>();
+  return { datasets, documents, attachments: new Map<string, string>(), isBegun: false };
 }
+
+/** The facts before a copy is started. */
+export const noFacts: JournalFacts = newFacts();
 
 /** A request that added chunks to a document, or may have. */
 export interface Addition {
@@ -159,19 +65,203 @@ export interface Addition {
   readonly ids: readonly string[] | null;
 }
 
-/** The add requests for the newest copy of a document of the dump, in order, except those that the service refused. */
-export function additionsOf(lines: readonly JournalLine[], documentId: string): readonly Addition[] {
-  const additions = new Map<number, Addition>();
-  for (const line of lines) {
-    if (line.kind === "intent" && line.document_id === documentId) {
-      if (line.write === "create document") additions.clear();
-      if (line.write === "add chunks")
-        additions.set(line.number, { first: line.first ?? 0, rows: line.rows ?? 0, ids: null });
+/** A write in a journal, and what is known about it. */
+interface JournaledWrite {
+  readonly intent: Intent;
+  /** The dump made before it; null for a copy. */
+  readonly undo: string | null;
+  /** In milliseconds since 1970; undefined if it was not sent. */
+  sentAt?: number;
+  /** The latest outcome; undefined if it is unknown. */
+  outcome?: Outcome;
+}
+
+/** What the lines of a journal say. Each line, of this process or an earlier one, updates it. */
+export class JournalState {
+  readonly #writes = new Map<number, JournaledWrite>();
+  /** Writes whose effect is uncertain: the outcome is unknown, or they may still take effect. */
+  readonly #uncertain = new Map<number, JournaledWrite>();
+  /** The writes to each document, in order. */
+  readonly #documents = new Map<string, JournaledWrite[]>();
+  readonly #unfinished = new Set<string>();
+  readonly #givenUp = new Set<string>();
+  readonly #made = new Set<string>();
+  readonly #facts = newFacts();
+  #undo: string | null = null;
+  #last = 0;
+
+  take(line: JournalLine): void {
+    const { datasets, documents } = this.#facts;
+    if (line.kind === "begun") {
+      this.#facts.isBegun = true;
+      this.#undo = line.undo;
     }
-    const addition = line.kind === "outcome" ? additions.get(line.number) : undefined;
-    if (line.kind !== "outcome" || !addition) continue;
-    if (line.outcome === "refused") additions.delete(line.number);
-    if (line.outcome === "done") additions.set(line.number, { ...addition, ids: line.ids });
+    if (line.kind === "intent") this.#takeIntent(line);
+    if (line.kind === "outcome") this.#takeOutcome(line);
+    const write = line.kind === "sent" ? this.#writes.get(line.number) : undefined;
+    if (line.kind === "sent" && write) write.sentAt = Date.parse(line.time);
+    if (line.kind === "given up") this.#givenUp.add(line.id);
+    if (line.kind === "adopted") datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
+    if (line.kind === "forgotten") this.#forget(line.old_id);
+    if (line.kind !== "restored") return;
+    this.#unfinished.delete(line.document_id);
+    const known = documents.get(line.document_id);
+    if (known) documents.set(line.document_id, { ...known, state: "restored" });
   }
-  return [...additions.values()];
+
+  #takeIntent(intent: Intent): void {
+    const write = { intent, undo: this.#undo };
+    this.#last = Math.max(this.#last, intent.number);
+    this.#writes.set(intent.number, write);
+    this.#uncertain.set(intent.number, write);
+    if (intent.target_id !== null) this.#givenUp.delete(intent.target_id); // a later plan writes it again
+    if (intent.document_id === null) return;
+    const own = this.#documents.get(intent.document_id);
+    if (own) own.push(write);
+    else this.#documents.set(intent.document_id, [write]);
+  }
+
+  #takeOutcome(outcome: Outcome): void {
+    const write = this.#writes.get(outcome.number);
+    if (!write) return;
+    const isKnown = write.outcome?.outcome === "done";
+    write.outcome = outcome;
+    if (outcome.outcome !== "not done") this.#uncertain.delete(outcome.number);
+    if (outcome.outcome === "done" && !isKnown) this.#takeDone(write.intent, outcome);
+  }
+
+  #takeDone(intent: Intent, { ids: [id] }: Outcome): void {
+    const { datasets, documents, attachments } = this.#facts;
+    const { write, dataset_id, document_id, old_id, target_id, name } = intent;
+    if (document_id !== null) this.#unfinished.add(document_id);
+    if (write === "delete document" && document_id !== null && documents.get(document_id)?.target_id === target_id)
+      documents.delete(document_id);
+    if (id === undefined) return;
+    if (write === "create dataset") datasets.set(dataset_id, { id, name: name ?? "" });
+    if (write === "upload file" && old_id !== null) attachments.set(old_id, id);
+    if (write !== "create document" || document_id === null) return;
+    this.#made.add(id);
+    const target_dataset_id = datasets.get(dataset_id)?.id ?? "";
+    documents.set(document_id, { target_id: id, target_dataset_id, state: "begun" });
+  }
+
+  /** Also forgets the documents of a dataset that is gone. */
+  #forget(oldId: string): void {
+    const { datasets, documents } = this.#facts;
+    const dataset = datasets.get(oldId);
+    datasets.delete(oldId);
+    documents.delete(oldId);
+    for (const [id, { target_dataset_id }] of documents) if (target_dataset_id === dataset?.id) documents.delete(id);
+  }
+
+  /** Writes with an unknown outcome, in order. */
+  get open(): readonly Intent[] {
+    return [...this.#uncertain.values()].filter(({ outcome }) => !outcome).map(({ intent }) => intent);
+  }
+
+  /** Number of write requests sent or about to be sent. */
+  get writes(): number {
+    return this.#last;
+  }
+
+  /** Writes of this kind to a document that count as not done but may still take effect, including those of earlier processes. */
+  mayShowUp(write: Write, documentId: string): readonly Intent[] {
+    const all = [...this.#uncertain.values()].map(({ intent }) => intent);
+    return all.filter((intent) => intent.write === write && intent.document_id === documentId);
+  }
+
+  /** When a write was sent, in milliseconds since 1970; undefined if it was not sent. */
+  sentAt({ number }: Pick<Intent, "number">): number | undefined {
+    return this.#writes.get(number)?.sentAt;
+  }
+
+  /** The newest dump made before a write; null before the journal begins, and for a copy. */
+  get undo(): string | null {
+    return this.#undo;
+  }
+
+  /** The dump made before the first write to a document. Writes that were not done changed nothing and do not count. */
+  undoOf(documentId: string): string | null {
+    const first = this.#writesTo(documentId).find(({ outcome }) => !outcome || outcome.outcome === "done");
+    return first ? first.undo : this.#undo;
+  }
+
+  #writesTo(documentId: string): readonly JournaledWrite[] {
+    return this.#documents.get(documentId) ?? [];
+  }
+
+  /** Ids of the documents that writes changed and that are not recorded as complete. */
+  get unfinished(): readonly string[] {
+    return [...this.#unfinished];
+  }
+
+  /**
+   * The rows of the target that writes made or changed, except those that were given up, in the order of their first write; later writes to
+   * a row add to the earlier ones.
+   */
+  get written(): readonly WrittenRow[] {
+    const rows = new Map<string, WrittenRow>();
+    for (const { intent, outcome } of this.#writes.values()) {
+      const { outcome: end, ids: [id] = [], indexed } = outcome ?? {};
+      if (end !== "done" || id === undefined) continue;
+      const name = `${levelOf(intent)} ${id}`;
+      rows.set(name, rowAfter(rows.get(name), intent, id, indexed !== false));
+    }
+    return [...rows.values()].filter(({ id }) => !this.#givenUp.has(id));
+  }
+
+  /** Chunks that writes left unindexed. */
+  get unindexed(): readonly WrittenRow[] {
+    return this.written.filter((row) => row.level === "chunk" && !row.is_indexed);
+  }
+
+  /** The known copies at the service. Updated with every line. */
+  get facts(): JournalFacts {
+    return this.#facts;
+  }
+
+  /** Ids at the service of all documents that writes made, including deleted ones. */
+  get madeDocuments(): ReadonlySet<string> {
+    return this.#made;
+  }
+
+  /** The indexing batch of the newest copy of a document of the dump; null if no answer contained it. */
+  batchOf(documentId: string): string | null {
+    const id = this.#facts.documents.get(documentId)?.target_id;
+    const made = this.#writesTo(documentId).findLast(({ outcome }) => outcome?.ids[0] === id);
+    return made?.outcome?.batch ?? null;
+  }
+
+  /** The requests that added chunks to the newest copy of a document of the dump, or may have, in order; not those that were refused. */
+  additions(documentId: string): readonly Addition[] {
+    const writes = this.#writesTo(documentId);
+    return writes
+      .slice(writes.findLastIndex(({ intent }) => intent.write === "create document") + 1)
+      .flatMap(({ intent: { write, first, rows }, outcome }) => {
+        if (write !== "add chunks" || outcome?.outcome === "refused") return [];
+        return [{ first: first ?? 0, rows: rows ?? 0, ids: outcome?.outcome === "done" ? outcome.ids : null }];
+      });
+  }
+}
+
+function levelOf({ write }: Pick<Intent, "write">): WrittenRow["level"] {
+  return write.endsWith("child") ? "child_chunk" : "chunk";
+}
+
+function rowAfter(before: WrittenRow | undefined, intent: Intent, id: string, isIndexed: boolean): WrittenRow {
+  const { dataset_id, document_id, write, old_id, parent_id } = intent;
+  const [isTouched, isDisabled] = [write === "touch chunk", write === "disable chunk"];
+  return {
+    dataset_id,
+    document_id: document_id ?? "",
+    level: levelOf(intent),
+    id,
+    old_id: old_id ?? "",
+    parent_id,
+    is_added: before?.is_added === true || write.startsWith("add"),
+    texts_sha256: (isTouched ? null : intent.texts_sha256) ?? before?.texts_sha256 ?? null,
+    keywords_sha256: intent.keywords_sha256 ?? before?.keywords_sha256 ?? null,
+    is_disabled: isDisabled,
+    is_indexed: !isTouched && (isDisabled ? (before?.is_indexed ?? true) : isIndexed),
+  };
 }

@@ -72,7 +72,7 @@ const outcome = v.object({
 /** The dataset of the service that the owner named for documents of the run. `dataset_id` is its key in the plan. */
 const adopted = v.object({ kind: v.literal("adopted"), dataset_id: text, id: text, name: text, time: text });
 
-/** A document whose copy is complete. */
+/** A document whose copy is complete, or that a restore finished while another document still needs this journal. */
 const restored = v.object({ kind: v.literal("restored"), document_id: text, time: text });
 
 /** A dataset or document whose copy is gone and must be made again: its key in the plan, or its id in the run. */

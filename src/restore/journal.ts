@@ -1,15 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
-import {
-  type Addition,
-  additionsOf,
-  CopyFacts,
-  type JournalFacts,
-  outcomesOf,
-  type WrittenRow,
-  writtenRows,
-} from "./journal-facts.js";
+import { type JournalFacts, JournalState } from "./journal-facts.js";
 import { JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
@@ -18,13 +10,12 @@ import {
   lineSchema,
   type Made,
   type Outcome,
-  type Write,
   type WriteFacts,
   type WriteRequest,
 } from "./journal-lines.js";
 
 /** The restore that a journal belongs to. */
-export interface JournalId {
+interface JournalId {
   /** The run to restore from. */
   readonly runId: string;
   /** The service to restore to. */
@@ -41,124 +32,18 @@ export interface JournalOptions extends JournalId {
  * Records every write of a restore or a copy before it is sent, and its outcome, so that a later process knows which writes may have
  * happened. Each line is on disk when its promise resolves.
  */
-export class Journal {
+export class Journal extends JournalState {
   readonly path: string;
   readonly #file: Pick<JournalFile, "append" | "close">;
   readonly #options: JournalOptions;
   /** The first line of this process, until it is recorded together with the next line. */
   #beginning: JournalLine | undefined;
-  readonly #lines: JournalLine[] = [];
-  /** The writes to each document, and their outcomes. */
-  readonly #documents = new Map<string, JournalLine[]>();
-  readonly #facts = new CopyFacts();
-  #writes = 0;
-  /** Writes whose effect is uncertain: the outcome is unknown, or they may still take effect. */
-  readonly #uncertain = new Map<number, Intent>();
-  readonly #open = new Set<number>();
-  readonly #sent = new Map<number, number>();
 
   constructor(path: string, file: Pick<JournalFile, "append" | "close">, options: JournalOptions) {
+    super();
     this.path = path;
     this.#file = file;
     this.#options = options;
-  }
-
-  /** Applies a line recorded by this or an earlier process. */
-  take(line: JournalLine): void {
-    this.#lines.push(line);
-    this.#facts.take(line);
-    if (line.kind === "sent") this.#sent.set(line.number, Date.parse(line.time));
-    if (line.kind === "intent") {
-      this.#writes = Math.max(this.#writes, line.number);
-      this.#uncertain.set(line.number, line);
-      this.#open.add(line.number);
-    }
-    if (line.kind !== "intent" && line.kind !== "outcome") return;
-    this.#addToDocument(line);
-    if (line.kind === "intent") return;
-    this.#open.delete(line.number);
-    if (line.outcome !== "not done") this.#uncertain.delete(line.number);
-  }
-
-  #addToDocument(line: Extract<JournalLine, { readonly kind: "intent" | "outcome" }>): void {
-    const { document_id = null } = this.#uncertain.get(line.number) ?? {};
-    if (document_id === null) return;
-    const own = this.#documents.get(document_id) ?? [];
-    this.#documents.set(document_id, own);
-    own.push(line);
-  }
-
-  #linesOf(documentId: string): readonly JournalLine[] {
-    return this.#documents.get(documentId) ?? [];
-  }
-
-  /** Writes with an unknown outcome, in order. */
-  get open(): readonly Intent[] {
-    return [...this.#uncertain.values()].filter(({ number }) => this.#open.has(number));
-  }
-
-  /** Number of write requests sent or about to be sent. */
-  get writes(): number {
-    return this.#writes;
-  }
-
-  /** Writes of this kind to a document that count as not done but may still take effect, including those of earlier processes. */
-  mayShowUp(write: Write, documentId: string): readonly Intent[] {
-    const all = [...this.#uncertain.values()];
-    return all.filter((intent) => intent.write === write && intent.document_id === documentId);
-  }
-
-  /** When a write was sent, in milliseconds since 1970; undefined if it was not sent. */
-  sentAt({ number }: Pick<Intent, "number">): number | undefined {
-    return this.#sent.get(number);
-  }
-
-  /** The newest dump made before a write; null before the journal begins, and for a copy. */
-  get undo(): string | null {
-    return this.#lines.findLast((line) => line.kind === "begun")?.undo ?? null;
-  }
-
-  /** The dump made before the first write to a document. Writes that were not done changed nothing and do not count. */
-  undoOf(documentId: string): string | null {
-    const outcomes = outcomesOf(this.#lines);
-    let undo: string | null = null;
-    for (const line of this.#lines) {
-      if (line.kind === "begun") undo = line.undo;
-      if (line.kind !== "intent" || line.document_id !== documentId) continue;
-      if ((outcomes.get(line.number)?.outcome ?? "done") === "done") return undo;
-    }
-    return undo;
-  }
-
-  /** The rows of the target that writes made or changed, except those that were given up. */
-  get written(): readonly WrittenRow[] {
-    return writtenRows(this.#lines);
-  }
-
-  /** Chunks that writes left unindexed. */
-  get unindexed(): readonly WrittenRow[] {
-    return this.written.filter((row) => row.level === "chunk" && !row.is_indexed);
-  }
-
-  /** The known copies at the service. Updated with every line. */
-  get facts(): JournalFacts {
-    return this.#facts;
-  }
-
-  /** Ids at the service of all documents that writes made, including deleted ones. */
-  get madeDocuments(): ReadonlySet<string> {
-    return this.#facts.made;
-  }
-
-  /** The indexing batch of the newest copy of a document of the dump; null if no answer contained it. */
-  batchOf(documentId: string): string | null {
-    const outcomes = this.#linesOf(documentId).filter((line) => line.kind === "outcome");
-    return outcomes.findLast(({ ids }) => ids[0] === this.#facts.documents.get(documentId)?.target_id)?.batch ?? null;
-  }
-
-  /** The requests that added chunks to the newest copy of a document of the dump, or may have. */
-  additions(documentId: string): readonly Addition[] {
-    return additionsOf(this.#linesOf(documentId), documentId);
   }
 
   /**
@@ -173,7 +58,7 @@ export class Journal {
   /** Records a write, which must happen before it is sent. */
   async intend(facts: WriteFacts, { method, path, sha256 }: WriteRequest): Promise<Intent> {
     const request = { method, path, sha256, time: this.#time() };
-    const intent: Intent = { kind: "intent", number: this.#writes + 1, ...emptyFacts, ...facts, ...request };
+    const intent: Intent = { kind: "intent", number: this.writes + 1, ...emptyFacts, ...facts, ...request };
     await this.#note(intent);
     await this.#options.checkOwn();
     return intent;
@@ -204,7 +89,7 @@ export class Journal {
     return this.#note({ kind: "adopted", dataset_id: key, id, name, time: this.#time() });
   }
 
-  /** Records that the copy of a document of the dump is complete. */
+  /** Records that a document of the dump is complete: its copy, or all that this command restores in it. */
   finish(documentId: string): Promise<void> {
     return this.#note({ kind: "restored", document_id: documentId, time: this.#time() });
   }
@@ -216,8 +101,8 @@ export class Journal {
 
   /** Ends the journal, if it began, unless a write has an unknown outcome or a chunk still needs repair. */
   async end(): Promise<void> {
-    const hasBegun = this.#lines.length > 0 || this.#beginning !== undefined;
-    if (hasBegun && this.#open.size === 0 && this.unindexed.length === 0)
+    const hasBegun = this.facts.isBegun || this.#beginning !== undefined;
+    if (hasBegun && this.open.length === 0 && this.unindexed.length === 0)
       await this.#note({ kind: "end", time: this.#time() });
   }
 
@@ -270,10 +155,9 @@ export async function readJournalFacts(folder: string, id: JournalId): Promise<J
   const path = join(folder, fileName);
   const { lines } = await readJournal(path, lineSchema);
   refuseOther(lines, id, path);
-  const facts = new CopyFacts();
-  for (const line of lines) facts.take(line);
-  const { datasets, documents, attachments, isBegun } = facts;
-  return { datasets, documents, attachments, isBegun };
+  const state = new JournalState();
+  for (const line of lines) state.take(line);
+  return state.facts;
 }
 
 const fileName = "journal.jsonl";

@@ -13,12 +13,12 @@ export interface RowPair<Row> {
 }
 
 /** The pairs of two documents that may differ. */
-export interface DocumentPairs {
+interface DocumentPairs {
   readonly chunks: AsyncIterable<RowPair<ChunkRow>>;
   readonly children: AsyncIterable<RowPair<ChildRow>>;
 }
 
-export interface PairOptions {
+interface PairOptions {
   /**
    * `id`: pairs rows with the same id. `text`: pairs rows with the same text in order, then unpaired rows at the same place with different
    * texts. Child chunks are then paired only within paired chunks.
@@ -48,18 +48,9 @@ export async function pairForProof(
   const text = "VARCHAR";
   const columns = { nr: "INTEGER", old_dataset: text, old_document: text, live_dataset: text, live_document: text };
   await loadList(connection, "document_pairs", numbered, columns);
-  await loadList(
-    connection,
-    "kept_rows",
-    [...kept].map((id) => ({ id })),
-    { id: text },
-  );
-  await loadList(
-    connection,
-    "childless_rows",
-    [...without].map((id) => ({ id })),
-    { id: text },
-  );
+  const rowsOf = (ids: Iterable<string>) => [...ids].map((id) => ({ id }));
+  await loadList(connection, "kept_rows", rowsOf(kept), { id: text });
+  await loadList(connection, "childless_rows", rowsOf(without), { id: text });
   await pairKind(connection, "chunks", by);
   await pairKind(connection, "child_chunks", by);
   const chunks = await readerOf(connection, "chunks", chunkFromJson);
@@ -208,14 +199,8 @@ async function readerOf<Row>(
         `SELECT old::DOUBLE, live::DOUBLE, moved FROM ${kind}_differing WHERE place BETWEEN ${range} ORDER BY place`,
       );
       const page = found.getRowsJson();
-      const olds = await rowsOf(
-        "old",
-        page.map(([old]) => old),
-      );
-      const lives = await rowsOf(
-        "live",
-        page.map(([, live]) => live),
-      );
+      const [oldRows, liveRows] = [page.map(([old]) => old), page.map(([, live]) => live)];
+      const [olds, lives] = [await rowsOf("old", oldRows), await rowsOf("live", liveRows)];
       for (const [old, live, isMoved] of page)
         yield { old: olds.get(old) ?? null, live: lives.get(live) ?? null, isMoved: isMoved === true };
     }

@@ -1,16 +1,28 @@
+import { type ChunkRow, isSameSet } from "../compare/document-rows.js";
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
+import type { WrittenRow } from "./journal-facts.js";
+import type { Intent } from "./journal-lines.js";
 import type { RowPair } from "./proof-pairs.js";
 import type { RowDifference } from "./result.js";
+import { childHash, haveSameTexts, keywordsHash, type StandingChild, textsHash } from "./standing-rows.js";
 
-/** A chunk or child chunk. */
-export interface ProvedRow {
-  readonly id: string;
-  readonly position: number | null;
+/** The columns of a chunk that a proof compares. */
+type Chunk = Pick<
+  ChunkRow,
+  "id" | "position" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids"
+>;
+
+/** The paired rows of one document. */
+interface Pairs {
+  readonly chunks: AsyncIterable<RowPair<Chunk>>;
+  readonly children: AsyncIterable<RowPair<StandingChild>>;
 }
 
+type Differences = AsyncGenerator<RowDifference>;
+
 /** Explains how a row differs from the expected one; null: it does not. */
-export interface RowRules<Row> {
+interface RowRules<Row> {
   readonly pair: (old: Row, live: Row, isMoved: boolean) => string | null;
   /** For a row that no longer exists. */
   readonly gone: (old: Row) => string | null;
@@ -19,28 +31,206 @@ export interface RowRules<Row> {
 }
 
 /** Judges the pairs of rows of one level. A difference has the id and position of the old row, otherwise of the live row. */
-export async function* findDifferences<Row extends ProvedRow>(
+async function* findDifferences<Row extends Pick<Chunk, "id" | "position">>(
   level: RowDifference["level"],
   pairs: AsyncIterable<RowPair<Row>>,
   rules: RowRules<Row>,
-): AsyncGenerator<RowDifference> {
-  for await (const pair of pairs) {
-    const row = pair.old ?? pair.live;
-    const reason = reasonOf(pair, rules);
-    if (row && reason !== null) yield { level, id: row.id, position: row.position, reason };
+): Differences {
+  for await (const { old, live, isMoved } of pairs) {
+    const row = old ?? live;
+    if (!row) continue;
+    const reason = old && live ? rules.pair(old, live, isMoved) : old ? rules.gone(old) : rules.fresh(row);
+    if (reason !== null) yield { level, id: row.id, position: row.position, reason };
   }
 }
 
-function reasonOf<Row>({ old, live, isMoved }: RowPair<Row>, rules: RowRules<Row>): string | null {
-  if (old && live) return rules.pair(old, live, isMoved);
-  if (old) return rules.gone(old);
-  return live && rules.fresh(live);
-}
-
 /** `it differs in text and state`; null without flaws. */
-export function differsIn(flaws: Readonly<Record<string, boolean>>): string | null {
+function differsIn(flaws: Readonly<Record<string, boolean>>): string | null {
   const found = Object.keys(flaws).filter((name) => flaws[name]);
   return found.length > 0 ? `it differs in ${found.join(" and ")}` : null;
+}
+
+/** Compares a document of a run with its current state. `pairs`: by id. */
+export async function* compareSame({ chunks, children }: Pairs): Differences {
+  const rules = { gone: () => "it is gone", fresh: () => "it is new: the run does not have it" };
+  yield* findDifferences("chunk", chunks, {
+    ...rules,
+    pair: (old, live) =>
+      differsIn({
+        text: !haveSameTexts(old, live),
+        keywords: !isSameSet(old.keywords, live.keywords),
+        state: old.enabled !== live.enabled,
+        position: old.position !== live.position,
+        status: old.status !== live.status,
+      }),
+  });
+  yield* findDifferences("child_chunk", children, {
+    ...rules,
+    pair: (old, live) =>
+      differsIn({
+        text: old.content !== live.content,
+        position: old.position !== live.position,
+        type: old.type !== live.type,
+        chunk: old.segment_id !== live.segment_id,
+      }),
+  });
+}
+
+/** The rules for the rows of a document's copy, which has its own ids. */
+interface CopyRules {
+  /** The id at the service of an attachment of the run; undefined if the plan announced its loss. */
+  readonly attachmentOf: (id: string) => string | undefined;
+  /** Ids of rows that failed to copy; already reported. */
+  readonly failed: ReadonlySet<string>;
+  /** Whether the service may have disabled chunks together with their document. */
+  readonly mayBeDisabled: boolean;
+}
+
+/**
+ * Compares the copyable rows of a run's document with its copy: every chunk must be there once, in order, with its children in
+ * order and all parts that a request can write, and nothing else may be there. `pairs`: by text.
+ */
+export async function* compareCopy(
+  { chunks, children }: Pairs,
+  { failed, attachmentOf, mayBeDisabled }: CopyRules,
+): Differences {
+  const rulesOf = <Row extends { readonly id: string }>(flawsOf: RowRules<Row>["pair"]): RowRules<Row> => ({
+    pair: (old, live, isMoved) => (failed.has(old.id) ? null : flawsOf(old, live, isMoved)),
+    gone: ({ id }) => (failed.has(id) ? null : "it is not in the copy"),
+    fresh: () => "it is in the copy, and not in the run",
+  });
+  const chunkRules = rulesOf<Chunk>((old, live, isMoved) => {
+    const attachments = old.attachment_ids.map(attachmentOf).filter((id) => id !== undefined);
+    const hasKeywords = old.keywords !== null && old.keywords.length > 0; // the service may choose some itself
+    return differsIn({
+      text: !haveSameTexts(old, live),
+      place: isMoved,
+      keywords: hasKeywords && !isSameSet(old.keywords, live.keywords),
+      state: old.enabled !== live.enabled && !(mayBeDisabled && old.enabled),
+      status: live.status !== "completed",
+      attachments: !isSameSet(attachments, live.attachment_ids),
+    });
+  });
+  // A request can make only customized child chunks, so an automatic one may be of either type in the copy.
+  const childRules = rulesOf<StandingChild>((old, live, isMoved) =>
+    differsIn({
+      text: old.content !== live.content,
+      place: isMoved,
+      type: old.type === "customized" && live.type !== "customized",
+    }),
+  );
+  yield* findDifferences("chunk", chunks, chunkRules);
+  yield* findDifferences("child_chunk", children, childRules);
+}
+
+/** The writes of a restore to one document. */
+interface Restored {
+  readonly documentId: string;
+  /** All writes in the journal: `journal.written`. */
+  readonly written: readonly WrittenRow[];
+  /** Adds without an answer. Each may have added one chunk or child. */
+  readonly openAdds: readonly Pick<Intent, "write" | "document_id" | "parent_id" | "texts_sha256">[];
+}
+
+/**
+ * Compares a document with its state before a restore: every write must have had its intended effect, and nothing else may differ. Children
+ * that the service makes for an added chunk are expected. Rows that the service could not index are skipped: they
+ * are reported as failed. `pairs`: by id, with all written rows.
+ */
+export async function* compareRestored(
+  { chunks, children }: Pairs,
+  { documentId, written, openAdds }: Restored,
+): Differences {
+  const ours = written.filter((row) => row.document_id === documentId);
+  const newParents = new Set(ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id));
+  const left = openAdds.filter((add) => add.document_id === documentId);
+  const isLate = (isIt: (add: (typeof left)[number]) => boolean) => {
+    const at = left.findIndex(isIt);
+    return at >= 0 && left.splice(at, 1).length > 0; // each accounts for one row
+  };
+  const isLateChunk = (chunk: Chunk) => {
+    const isFound = isLate((add) => add.write === "add chunks" && textsHash(chunk) === add.texts_sha256);
+    if (isFound) newParents.add(chunk.id);
+    return isFound;
+  };
+  const isLateChild = ({ segment_id, content }: StandingChild) =>
+    isLate(
+      ({ write, parent_id, texts_sha256 }) =>
+        write === "add child" && segment_id === parent_id && childHash(content) === texts_sha256,
+    );
+  const isMade = ({ segment_id, type }: StandingChild) => newParents.has(segment_id ?? "") && type !== "customized";
+  yield* compareWritten("chunk", chunks, ours, { flawsOf: chunkFlaws, isExpected: isLateChunk });
+  const isExpected = (child: StandingChild) => isLateChild(child) || isMade(child);
+  yield* compareWritten("child_chunk", children, ours, { flawsOf: childFlaws, isExpected });
+}
+
+interface WrittenRules<Row> {
+  /** The columns in which a row differs, as text from `differsIn`. */
+  readonly flawsOf: (before: Row | null, after: Row, written: WrittenRow | undefined) => string | null;
+  /** Whether the service made a new row that we did not write. */
+  readonly isExpected: (after: Row) => boolean;
+}
+
+async function* compareWritten<Row extends Pick<Chunk, "id" | "position">>(
+  level: WrittenRow["level"],
+  pairs: AsyncIterable<RowPair<Row>>,
+  ours: readonly WrittenRow[],
+  { flawsOf, isExpected }: WrittenRules<Row>,
+): Differences {
+  const written = new Map(ours.filter((row) => row.level === level).map((row) => [row.id, row]));
+  const missing = new Set(written.keys());
+  const judged = (before: Row | null, after: Row) => {
+    const own = written.get(after.id);
+    missing.delete(after.id);
+    const flaws = own?.is_indexed === false ? null : flawsOf(before, after, own);
+    return flaws && `${flaws}: ${own ? "it is not as this restore wrote it" : "this restore did not change it"}`;
+  };
+  yield* findDifferences(level, pairs, {
+    pair: judged,
+    gone: ({ id }) => {
+      missing.delete(id);
+      return "it is gone";
+    },
+    fresh: (row) => {
+      if (written.has(row.id)) return judged(null, row);
+      return isExpected(row) ? null : "it is new, and this restore did not write it";
+    },
+  });
+  for (const id of missing) yield { level, id, position: null, reason: "this restore added it, and it is not there" };
+}
+
+function chunkFlaws(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): string | null {
+  const hash = written?.texts_sha256 ?? null;
+  const isSameText = hash === null ? before !== null && haveSameTexts(before, after) : textsHash(after) === hash;
+  const enabled = written ? !written.is_disabled : before?.enabled;
+  const isStatus = after.status === before?.status || (hash !== null && after.status === "completed");
+  const attachments = before?.attachment_ids ?? [];
+  return differsIn({
+    text: !isSameText,
+    keywords: !haveExpectedKeywords(before, after, written),
+    state: after.enabled !== enabled,
+    status: !isStatus,
+    attachments: !isSameSet(after.attachment_ids, attachments),
+  });
+}
+
+/** After a write without keywords, the service may have chosen any. */
+function haveExpectedKeywords(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): boolean {
+  if (written && written.texts_sha256 !== null) {
+    return written.keywords_sha256 === null || keywordsHash(after.keywords) === written.keywords_sha256;
+  }
+  return isSameSet(before?.keywords ?? null, after.keywords);
+}
+
+function childFlaws(
+  before: StandingChild | null,
+  after: StandingChild,
+  written: WrittenRow | undefined,
+): string | null {
+  const isSameText = written ? childHash(after.content) === written.texts_sha256 : after.content === before?.content;
+  const type = written ? "customized" : (before?.type ?? null);
+  const parent = before?.segment_id ?? written?.parent_id ?? null;
+  return differsIn({ text: !isSameText, type: after.type !== type, chunk: after.segment_id !== parent });
 }
 
 /** Throws StopError if a document of the service could not be read completely: then it cannot be compared. */

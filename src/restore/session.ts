@@ -89,7 +89,7 @@ function writerOptions(options: SessionOptions, { pace }: Client) {
 }
 
 /** The lease on the folder of a run's restores. Held until disposed, unless another process takes it over. */
-export interface FolderLease extends AsyncDisposable {
+interface FolderLease extends AsyncDisposable {
   readonly path: string;
   /** Also aborted soon after another process took over this lock. */
   readonly signal: AbortSignal;

@@ -1,28 +1,23 @@
 import { createHash } from "node:crypto";
 import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
-import { numberIn, textIn } from "../compare/document-rows.js";
+import { type ChildRow, type ChunkRow, numberIn, textIn } from "../compare/document-rows.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import { readChildChunkPages, readChunkPages } from "../crawl/read-list.js";
 import { SkipError } from "../errors.js";
 import { attachmentsIn, type RawRecord } from "../rows/row.js";
 
-/** A chunk of the service or of a dump, with the columns that a restore needs. */
-export interface StandingChunk extends ChunkTexts {
-  readonly id: string;
+/** A chunk of the service, with the columns that a restore needs. */
+export interface StandingChunk
+  extends Pick<
+    ChunkRow,
+    "id" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids" | "position"
+  > {
   readonly document_id: string | null;
-  readonly enabled: boolean;
-  readonly status: string | null;
-  readonly attachment_ids: readonly string[];
-  readonly position: number | null;
 }
 
-/** A child chunk of the service or of a dump. */
-export interface StandingChild {
-  readonly id: string;
+/** A child chunk of the service. */
+export interface StandingChild extends Pick<ChildRow, "id" | "content" | "type" | "position"> {
   readonly segment_id: string | null;
-  readonly content: string;
-  readonly type: string | null;
-  readonly position: number | null;
 }
 
 /** The texts that identify a chunk. */
@@ -66,15 +61,11 @@ export function childHash(content: string): string {
 
 /** SHA-256 of keywords as a set; null without keywords, because the service then chooses them. */
 export function keywordsHash(keywords: readonly string[] | null): string | null {
-  return keywords && keywords.length > 0 ? hashOf(asSet(keywords)) : null;
+  return keywords && keywords.length > 0 ? hashOf([...new Set(keywords)].sort()) : null;
 }
 
 export function haveSameTexts(one: Said, other: Said): boolean {
   return one.content === other.content && (one.answer ?? "") === (other.answer ?? "");
-}
-
-function asSet(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts)].sort();
 }
 
 function hashOf(value: unknown): string {
@@ -95,20 +86,17 @@ export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): 
 }
 
 /** A chunk of the service without its texts, so that a whole document's texts need not fit into memory. */
-export interface HashedChunk extends Omit<StandingChunk, "content" | "answer" | "keywords" | "document_id"> {
+export interface HashedChunk extends Pick<StandingChunk, "id" | "enabled" | "status" | "attachment_ids" | "position"> {
   readonly hash: string;
 }
 
 /** The chunks of a document, in order, with the hashes of their texts. */
 export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly HashedChunk[]> {
-  return readAll(
-    () => readChunkPages(api, place),
-    (record) => {
-      const chunk = standingChunk(record);
-      const { id, enabled, status, attachment_ids, position } = chunk;
-      return { id, enabled, status, attachment_ids, position, hash: textsHash(chunk) };
-    },
-  );
+  const hashed = (record: RawRecord) => {
+    const { content, answer, keywords, document_id, ...others } = standingChunk(record);
+    return { ...others, hash: textsHash({ content, answer }) };
+  };
+  return readAll(() => readChunkPages(api, place), hashed);
 }
 
 /** Whether the service could index a chunk. If not, it is disabled and has the status error. */

@@ -1,7 +1,9 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { groupRows } from "../compare/document-rows.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
+import type { Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
-import { SkipError } from "../errors.js";
+import { type Problem, SkipError } from "../errors.js";
 import type { Draft, Label } from "../job/draft-from-file.js";
 import type { Job } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
@@ -10,6 +12,7 @@ import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
+import { cutText, escapeControls } from "../safe-text.js";
 
 /** Progress that includes the progress of a dump. */
 export interface DumpProgress {
@@ -17,24 +20,24 @@ export interface DumpProgress {
   dump: RunProgress | undefined;
 }
 
-/**
- * Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. `consequence` is the end of error messages about a
- * damaged dump, such as `nothing was restored`. Rejects like a run.
- */
+/** Ends messages about a dump of the target that is damaged. */
+const consequences = {
+  before: "nothing was restored",
+  after: "nothing was proved",
+  live: "nothing was compared",
+} as const;
+
+/** Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. Rejects like a run. */
 export async function dumpTarget(
   service: TargetService,
   reading: TargetReading,
   progress: DumpProgress,
-  consequence: string,
 ): Promise<Dump> {
   progress.dump = emptyRunProgress();
   try {
-    const { folder } = await runJob(targetJob(reading, service), {
-      ...runOptionsOf(service),
-      progress: progress.dump,
-      fresh: true,
-    });
-    return await openDump(folder, consequence);
+    const options = { ...runOptionsOf(service), progress: progress.dump, fresh: true };
+    const { folder } = await runJob(targetJob(reading, service), options);
+    return await openDump(folder, consequences[reading.name]);
   } finally {
     progress.dump = undefined;
   }
@@ -53,7 +56,7 @@ function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
 /** Which documents of a target to read, how much of them, and where to dump them. */
 export interface TargetReading {
   /** The name of the job and its folder: before the first write, after the last one, or without writes. */
-  readonly name: "before" | "after" | "live";
+  readonly name: keyof typeof consequences;
   /** The parent folder. */
   readonly dir: string;
   readonly documents: readonly TargetDocument[];
@@ -89,7 +92,10 @@ function targetJob(
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(maxRps === undefined ? {} : { max_rps: maxRps }),
     },
-    datasets: byDataset(documents),
+    datasets: [...groupRows(documents, ({ dataset_id }) => dataset_id)].map(([id, own]) => ({
+      id,
+      documents: own.map(({ document_id }) => document_id),
+    })),
     child_chunks: hasChildren ? "all" : "auto",
     consistency: "sweeps", // undo and proof must not rely on assumptions about the service
     output: { dir, formats: ["jsonl"], memory },
@@ -102,16 +108,6 @@ function targetJob(
   return jobFromDraft(draft);
 }
 
-function byDataset(documents: readonly TargetDocument[]): readonly { id: string; documents: readonly string[] }[] {
-  const datasets = new Map<string, string[]>();
-  for (const { dataset_id, document_id } of documents) {
-    const own = datasets.get(dataset_id) ?? [];
-    own.push(document_id);
-    datasets.set(dataset_id, own);
-  }
-  return [...datasets].map(([id, own]) => ({ id, documents: own }));
-}
-
 /**
  * Reads the state of documents at the service. Returns only the refused documents. An older service
  * that does not report the state of a document refuses the write itself.
@@ -119,7 +115,10 @@ function byDataset(documents: readonly TargetDocument[]): readonly { id: string;
 export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
   const refusals = new Map<string, Refusal>();
   const read = async (document: TargetDocument) => {
-    const refusal = await refusalOf(api, document);
+    const refusal = await api.document(document.dataset_id, document.document_id).then(refusalOf, (error: unknown) => {
+      if (!(error instanceof SkipError)) throw error;
+      return error.code === "not_found" ? gone : undefined;
+    });
     if (refusal !== undefined) refusals.set(documentKey(document), refusal);
   };
   await Promise.all(documents.map(read));
@@ -156,10 +155,27 @@ export async function readLive(
   const isGone = ({ live }: DocumentPair) => refusals.get(documentKey(live)) === gone;
   const left = pairs.filter((pair) => !isGone(pair));
   const documents = left.map(({ live }) => live);
-  const consequence = reading.name === "after" ? "nothing was proved" : "nothing was compared";
-  const dump =
-    left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress, consequence) : undefined;
+  const dump = left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress) : undefined;
   return { dump, pairs: left, gone: pairs.filter(isGone) };
+}
+
+/** Whether two base URLs have the same host and port, so that file ids are the same. */
+export function isSameService(one: string, other: string): boolean {
+  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
+  return originOf(one) === originOf(other);
+}
+
+/** An id for messages: escaped and shortened. */
+export function shownId(id: string): string {
+  return cutText(escapeControls(id), 80);
+}
+
+/** The problems of documents that the owner named, and a run lacks. */
+export function unknownDocuments({ documents }: Manifest, ids: readonly string[]): readonly Problem[] {
+  const there = new Set(documents.map(({ document_id }) => document_id));
+  return ids
+    .filter((id) => !there.has(id))
+    .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
 /** Whether some documents have child chunks in the dump. */
@@ -173,17 +189,8 @@ const gone: Refusal = {
   isReadable: false,
 };
 
-async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<Refusal | undefined> {
-  try {
-    return refusalOfState(await api.document(document.dataset_id, document.document_id));
-  } catch (error) {
-    if (!(error instanceof SkipError)) throw error;
-    return error.code === "not_found" ? gone : undefined;
-  }
-}
-
 /** Why a document in this state accepts no chunks, from the service's answer; undefined if it accepts them. */
-function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
+function refusalOf({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
   if (typeof indexing_status === "string" && indexing_status !== "completed") {
     const reason = `Its indexing status is ${indexing_status}, and the service accepts chunks only for completed documents. Wait for the end of the indexing.`;
     return { reason, isReadable: false };

@@ -58,12 +58,12 @@ export type Answered = Named | readonly Named[] | null;
  * write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer was lost, so a write
  * that counts as not done may still take effect, and a write that was sent again may take effect twice.
  */
-export type Ended<T> = { readonly wasLost: boolean } & (
+export type Ended<T> = SendEnd<T> & { readonly wasLost: boolean };
+type SendEnd<T> =
   | ({ readonly kind: "done"; readonly value: T | null } & Made)
   | (Extract<Undone, { readonly kind: "refused" }> & { readonly meaning: RefusalMeaning })
   | { readonly kind: "not done"; readonly reason: string }
-  | { readonly kind: "unknown"; readonly reason: string; readonly open: Intent }
-);
+  | { readonly kind: "unknown"; readonly reason: string; readonly open: Intent };
 
 /** The scope of a refusal: this write for now, this write permanently, its document, or every request with this key. */
 type RefusalMeaning = "busy" | "write" | "document" | "key";
@@ -157,14 +157,11 @@ export async function concludeFound(
   return { kind: "done", value: null, ...made };
 }
 
-type Sent<T> = Unlost<Ended<T>> & { readonly intent: Intent; readonly isLost: boolean };
-type Unlost<E> = E extends unknown ? Omit<E, "wasLost"> : never;
-
 async function sendOnce<T extends Answered>(
   options: WriteOptions,
   { facts, request, find }: PlannedWrite<T>,
   wasLost: boolean,
-): Promise<Sent<T>> {
+): Promise<SendEnd<T> & { readonly intent: Intent; readonly isLost: boolean }> {
   const { journal, log, now, settle, signal } = options;
   const intent = await journal.intend(facts, request);
   options.onWrite?.();
@@ -204,7 +201,7 @@ async function sendOnce<T extends Answered>(
   return { kind: "not done", reason: outcome.reason, ...sent };
 }
 
-async function concludeDone<T extends Answered>(journal: Journal, intent: Intent, value: T): Promise<Unlost<Ended<T>>> {
+async function concludeDone<T extends Answered>(journal: Journal, intent: Intent, value: T): Promise<SendEnd<T>> {
   const made = madeIn(intent.write, value);
   if (intent.write === "disable chunk" && value !== null && "enabled" in value && value.enabled) {
     await journal.conclude(intent, "refused");

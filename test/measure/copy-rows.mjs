@@ -9,7 +9,7 @@ import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
 import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
 import { copyRows } from "../../dist/restore/copy/copy-rows.js";
-import { BatchSize, largestSize } from "../../dist/restore/copy/document-copy.js";
+import { BatchSize, largestSize } from "../../dist/restore/copy/document-work.js";
 import { openJournal } from "../../dist/restore/journal.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);

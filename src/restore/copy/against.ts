@@ -1,4 +1,3 @@
-import type { DocumentId } from "../../compare/document-rows.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
@@ -8,9 +7,16 @@ import { countOf } from "../../words.js";
 import { readJournalFacts } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { refuseLinksBeside } from "../session.js";
-import { type DocumentPair, type DumpProgress, openTarget, type TargetService } from "../target.js";
-import { type ComparedRows, compareLive, copiesOfJournal, type RowCounts } from "./compare-with-target.js";
-import { type Against, copyFolderOf, isSameService, plainBaseUrl } from "./copy-result.js";
+import {
+  type DocumentPair,
+  type DumpProgress,
+  isSameService,
+  openTarget,
+  type TargetService,
+  unknownDocuments,
+} from "../target.js";
+import { compareLive, copiesOfJournal } from "./compare-with-target.js";
+import { type Against, copyFolderOf, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
 
 export interface AgainstOptions extends TargetService {
@@ -42,29 +48,24 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const copies = !facts.isBegun ? null : copiesOfJournal(facts, isSame);
-  const [compared, refused] = [emptyCounts(), emptyCounts()];
-  const onDocument = (rows: ComparedRows) => {
+  const onDocument = () => {
     progress.step = "comparing";
     progress.done++;
-    addTo(compared, rows.compared);
-    addTo(refused, rows.refused);
   };
-  const unread = { document: 0, dataset: 0 };
-  const onUnread = (level: "document" | "dataset") => unread[level]++;
   await using folder = await makeTemporaryFolder("restore");
   const service = { ...options, baseUrl };
   await using target = await openTarget(service, old.manifest.documents);
   Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
   const live = { api: target.client, old, pairs, copies, service, name: "live", dir: folder.path, progress } as const;
   const { memory, signal } = options;
-  const { differences } = await compareLive({ ...live, memory, signal, onDocument, onUnread });
+  const { differences, rows, ...rest } = await compareLive({ ...live, memory, signal, onDocument });
   return {
     base_url: baseUrl,
     copies: copies !== null,
     documents: pairs.length,
-    ...compared,
+    ...rows,
     differences,
-    notes: [...notes, ...partNotes(old), ...unreadNotes(unread), ...refusedNotes(refused)],
+    notes: [...notes, ...partNotes(old), ...unreadNotes(rest.unread), ...refusedNotes(rest.refused)],
   };
 }
 
@@ -77,45 +78,25 @@ function unreadNotes(unread: { readonly document: number; readonly dataset: numb
 }
 
 /** Notes on rows without a copy, because the service accepts no blank rows. */
-function refusedNotes({ chunks, child_chunks }: RowCounts): readonly string[] {
-  const rows = [
-    ...(chunks > 0 ? [countOf(chunks, "chunk")] : []),
-    ...(child_chunks > 0 ? [countOf(child_chunks, "child chunk")] : []),
-  ];
+function refusedNotes({ chunks, child_chunks }: Pick<Against, "chunks" | "child_chunks">): readonly string[] {
+  const counts = [[chunks, "chunk"] as const, [child_chunks, "child chunk"] as const];
+  const rows = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
   if (rows.length === 0) return [];
   return [`${rows.join(" and ")} of the run: not compared, because the service accepts no blank ones`];
 }
 
-function emptyCounts() {
-  return { chunks: 0, child_chunks: 0 };
-}
-
-function addTo(sum: ReturnType<typeof emptyCounts>, { chunks, child_chunks }: RowCounts): void {
-  sum.chunks += chunks;
-  sum.child_chunks += child_chunks;
-}
-
 /** Notes on parts that are not compared. */
 function partNotes(old: Dump): readonly string[] {
+  const details = detailsIn(old);
+  const which = details === "auto" ? " of documents that do not look edited" : "";
   return [
-    ...detailNotes(old),
+    ...(details === true
+      ? []
+      : [`settings and metadata${which} were not compared: the run does not have them (details: true)`]),
     ...(old.manifest.options.child_chunks === "none"
       ? ["child chunks were not compared: the run did not read them"]
       : []),
   ];
-}
-
-function detailNotes(old: Dump): readonly string[] {
-  switch (detailsIn(old)) {
-    case false:
-      return ["settings and metadata were not compared: the run does not have them (details: true)"];
-    case "auto":
-      return [
-        "settings and metadata of documents that do not look edited were not compared: the run does not have them (details: true)",
-      ];
-    default:
-      return [];
-  }
 }
 
 /** The documents to compare, and sentences about the others. */
@@ -129,30 +110,25 @@ interface Chosen {
  * journal the same documents. `ids`: the documents that the owner named; empty: all. Throws UsageError if the run lacks one.
  */
 export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
-  refuseUnknown(manifest, ids);
+  const problems = unknownDocuments(manifest, ids);
+  if (problems.length > 0) throw new UsageError("The documents cannot be compared:", problems);
   const named = new Set(ids);
   const all = manifest.documents.filter(({ document_id }) => named.size === 0 || named.has(document_id));
   const complete = all.filter(({ status }) => status === "complete");
-  const left = (count: number, reason: string) => (count > 0 ? [`${countOf(count, "document")} ${reason}`] : []);
-  const partial = left(all.length - complete.length, "of the run: not compared, as the run could not read all of it");
-  if (!facts.isBegun) {
-    const filtered = new Set(filteredDatasets(manifest.options));
-    const whole = complete.filter(({ dataset_id }) => !filtered.has(dataset_id));
-    const passed = left(
-      complete.length - whole.length,
-      "of the run: not compared, as the job has a filter (status, keyword)",
-    );
-    return { pairs: whole.map((each) => pairOf(each)), notes: [...partial, ...passed] };
-  }
+  const filtered = new Set(filteredDatasets(manifest.options));
   const pairs = complete.flatMap((document) => {
-    const copy = facts.documents.get(document.document_id);
-    return copy?.state === "restored" ? [pairOf(document, copy)] : [];
+    const { dataset_id, document_id } = document;
+    const old = { dataset_id, document_id };
+    if (!facts.isBegun) return filtered.has(dataset_id) ? [] : [{ old, live: old }];
+    const copy = facts.documents.get(document_id);
+    if (copy?.state !== "restored") return [];
+    return [{ old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } }];
   });
-  const missing = left(
-    complete.length - pairs.length,
-    "of the run: not compared, because the journal has no finished copy",
-  );
-  return { pairs, notes: [...partial, ...missing] };
+  const left = (count: number, why: string) =>
+    count > 0 ? [`${countOf(count, "document")} of the run: not compared, ${why}`] : [];
+  const why = facts.isBegun ? "because the journal has no finished copy" : "as the job has a filter (status, keyword)";
+  const partial = left(all.length - complete.length, "as the run could not read all of it");
+  return { pairs, notes: [...partial, ...left(complete.length - pairs.length, why)] };
 }
 
 /** Draws this share of the documents at random, at least one, and keeps their order. Each draw is different: repeated draws cover all. */
@@ -167,20 +143,4 @@ export function drawDocuments({ pairs, notes }: Chosen, share: number, random: (
   );
   const note = `${countOf(count, "document")} of ${pairs.length}, drawn at random, ${count === 1 ? "was" : "were"} compared`;
   return { pairs: pairs.filter((pair) => drawn.has(pair)), notes: [note, ...notes] };
-}
-
-type Copy = { readonly target_dataset_id: string; readonly target_id: string };
-
-/** A document of the run and its copy; without a copy, the same document. */
-function pairOf({ dataset_id, document_id }: DocumentId, copy?: Copy): DocumentPair {
-  const old = { dataset_id, document_id };
-  return { old, live: copy ? { dataset_id: copy.target_dataset_id, document_id: copy.target_id } : old };
-}
-
-function refuseUnknown({ documents }: Manifest, ids: readonly string[]): void {
-  const there = new Set(documents.map(({ document_id }) => document_id));
-  const unknown = ids.filter((id) => !there.has(id));
-  if (unknown.length === 0) return;
-  const problems = unknown.map((id) => ({ path: "--document", message: `the run has no document ${id}` }));
-  throw new UsageError("The documents cannot be compared:", problems);
 }

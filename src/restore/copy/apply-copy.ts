@@ -1,13 +1,14 @@
 import pLimit from "p-limit";
-import type { NewDataset } from "../../client/write/operations.js";
+import type { NewDataset, PreparedWrite } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import { nameText } from "../../words.js";
-import { findDataset, findField, findTag, readFields, type StandingField } from "../reconcile.js";
-import { madeBy, sideBySide, writeNow } from "../write-once.js";
+import type { WriteFacts } from "../journal-lines.js";
+import { plannedWrite, readFields, type StandingField } from "../reconcile.js";
+import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
 import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
 import type { AppliedCopy } from "./copy-result.js";
-import { type ApplyOptions, BatchSize } from "./document-copy.js";
+import { type ApplyOptions, BatchSize } from "./document-work.js";
 
 export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize">;
 
@@ -25,8 +26,9 @@ export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOption
   const works = [];
   for (const dataset of datasets) {
     if (dataset.documents.length > 0 && dataset.documents.every(({ refused }) => refused !== null)) continue;
-    const { missingTags: lacking = [], ...home } = await homeOf(dataset, full, problems);
-    missingTags.set(dataset.key, lacking);
+    const { home, ...opened } = await openDataset(dataset, full);
+    problems.push(...opened.problems);
+    missingTags.set(dataset.key, opened.missingTags);
     for (const document of dataset.documents) if (document.refused === null) works.push({ document, home });
   }
   const documents = await sideBySide(works, options, ({ document, home }, signal) =>
@@ -43,22 +45,47 @@ function countPlanned(datasets: readonly DatasetPlan[], { journal, progress }: A
   progress.children = toCopy.reduce((sum, { children }) => sum + children, 0);
 }
 
-async function homeOf(
-  plan: DatasetPlan,
-  options: ApplyOptions,
-  problems: string[],
-): Promise<Home & { readonly missingTags?: readonly string[] }> {
-  try {
-    const id = await chooseDataset(plan, options);
-    const equipped = await equipDataset(plan, id, options);
-    problems.push(...equipped.problems);
-    return { id, fields: equipped.fields, missingTags: equipped.missingTags };
-  } catch (error) {
-    if (!(error instanceof SkipError)) throw error;
-    const failure = `dataset ${nameText(wishedName(plan))}: ${error.message}`;
-    problems.push(failure);
-    return { failure };
-  }
+/** A dataset of the target with its metadata fields and tags. */
+interface OpenedDataset {
+  readonly home: Home;
+  /** Names of tags that could not be bound. */
+  readonly missingTags: readonly string[];
+  /** Sentences about the dataset, its fields and its tags if they could not be made. */
+  readonly problems: readonly string[];
+}
+
+/** Makes or finds the dataset for these documents, and adds the metadata fields, built-in fields and tags that it lacks. */
+async function openDataset(plan: DatasetPlan, options: ApplyOptions): Promise<OpenedDataset> {
+  const fields = new Map<string, StandingField>();
+  const problems: string[] = [];
+  const trying = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      problems.push(`dataset ${nameText(wishedName(plan))}: ${what}${error.message}`);
+      return undefined;
+    }
+  };
+  const id = await trying("", () => chooseDataset(plan, options));
+  if (id === undefined) return { home: { failure: problems.join() }, missingTags: [], problems };
+  if (plan.fields.length > 0 || plan.built_in_fields)
+    await trying("its metadata fields: ", async () => {
+      const standing = await readFields(options.api, id);
+      for (const field of standing.fields) fields.set(field.name, field);
+      for (const field of plan.fields)
+        await trying(`the metadata field ${nameText(field.name)}: `, async () => {
+          fields.set(field.name, await fieldOf(plan, id, field, fields.get(field.name), options));
+        });
+      if (plan.built_in_fields && !standing.hasBuiltIn)
+        await trying("the built-in metadata fields: ", () => {
+          const facts = { write: "set built-in fields", dataset_id: plan.key } as const;
+          return writeTo(id, facts, options.writer.setBuiltInFields(id, "enable"), "enable them", options);
+        });
+    });
+  if (plan.tags.length === 0) return { home: { id, fields }, missingTags: [], problems };
+  const missingTags = await trying("its tags: ", () => bindTags(plan, id, options, trying));
+  return { home: { id, fields }, missingTags: missingTags ?? plan.tags, problems };
 }
 
 /**
@@ -80,10 +107,9 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
   const { key, dataset_id } = plan;
   if (journal.open.some((intent) => intent.write === "create dataset" && intent.dataset_id === key))
     throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
-  const find = () => findDataset(options, name);
   const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
   const request = writer.createDataset(newDataset(name, plan.settings));
-  const executed = await writeNow(options, { facts, request, find });
+  const executed = await writeNow(options, plannedWrite(facts, request, { datasetId: "", documentId: "" }, options));
   if (executed.kind === "refused") throw new SkipError(`${executed.reason}; ${adviceOn(executed.status)}`);
   const [id] = madeBy(executed, "make the dataset");
   if (id === undefined) throw new SkipError("the service made the dataset, but its id is not known; restore again");
@@ -108,48 +134,6 @@ function newDataset(name: string, settings: DatasetSettings): NewDataset {
   };
 }
 
-/** A dataset of the target with its metadata fields and tags. */
-interface Equipped {
-  /** Its metadata fields, by name. */
-  readonly fields: ReadonlyMap<string, StandingField>;
-  /** Names of tags that could not be bound. */
-  readonly missingTags: readonly string[];
-  /** Sentences about fields and tags that could not be made. */
-  readonly problems: readonly string[];
-}
-
-/** Adds the metadata fields, built-in fields and tags that a dataset lacks. */
-async function equipDataset(plan: DatasetPlan, id: string, options: ApplyOptions): Promise<Equipped> {
-  const fields = new Map<string, StandingField>();
-  const problems: string[] = [];
-  const trying = async (what: string, work: () => Promise<unknown>) => {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof SkipError)) throw error;
-      problems.push(`dataset ${nameText(wishedName(plan))}: ${what}: ${error.message}`);
-    }
-  };
-  if (plan.fields.length > 0 || plan.built_in_fields) {
-    await trying("its metadata fields", async () => {
-      const standing = await readFields(options, id);
-      for (const field of standing.fields) fields.set(field.name, field);
-      for (const field of plan.fields)
-        await trying(`the metadata field ${nameText(field.name)}`, async () => {
-          fields.set(field.name, await fieldOf(plan, id, field, fields.get(field.name), options));
-        });
-      if (plan.built_in_fields && !standing.hasBuiltIn)
-        await trying("the built-in metadata fields", () => showBuiltInFields(plan, id, options));
-    });
-  }
-  let missingTags = plan.tags;
-  if (plan.tags.length > 0)
-    await trying("its tags", async () => {
-      missingTags = await bindTags(plan, id, options, trying);
-    });
-  return { fields, missingTags, problems };
-}
-
 async function fieldOf(
   { key }: DatasetPlan,
   id: string,
@@ -162,19 +146,23 @@ async function fieldOf(
   if (standing) return standing;
   const facts = { write: "create field", dataset_id: key, old_id: name, name } as const;
   const request = options.writer.createMetadataField(id, { type, name });
-  const find = () => findField(options, id, name);
-  const [made = ""] = madeBy(await writeNow(options, { facts, request, find }), "make it");
+  const [made = ""] = await writeTo(id, facts, request, "make it", options);
   return { id: made, name, type };
 }
 
-async function showBuiltInFields({ key }: DatasetPlan, id: string, options: ApplyOptions): Promise<void> {
-  const find = async () => ((await readFields(options, id)).hasBuiltIn ? { ids: [] } : undefined);
-  const facts = { write: "set built-in fields", dataset_id: key } as const;
-  const request = options.writer.setBuiltInFields(id, "enable");
-  madeBy(await writeNow(options, { facts, request, find }), "enable them");
+/** Sends a write to a dataset; returns the ids that it made. Throws SkipError that names the `deed`. */
+async function writeTo<T extends Answered>(
+  datasetId: string,
+  facts: WriteFacts,
+  request: PreparedWrite<T>,
+  deed: string,
+  options: ApplyOptions,
+): Promise<readonly string[]> {
+  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
+  return madeBy(await writeNow(options, planned), deed);
 }
 
-type Trying = (what: string, work: () => Promise<unknown>) => Promise<void>;
+type Trying = (what: string, work: () => Promise<unknown>) => Promise<unknown>;
 
 /**
  * Binds all tags that the dataset lacks in one request, after creating the tags that the service lacks. Returns the names
@@ -195,13 +183,11 @@ async function bindTags(
   const ids: string[] = [];
   const made = new Set<string>();
   for (const name of missing)
-    await trying(`the tag ${nameText(name)}`, async () => {
+    await trying(`the tag ${nameText(name)}: `, async () => {
       const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
-      const find = () => findTag(options, name);
-      const request = writer.createTag(name);
-      const make = async () => madeBy(await writeNow(options, { facts, request, find }), "make it");
-      const found = await find().catch(nameTagDefect);
-      ids.push(...(found?.ids ?? (await make().catch(nameTagDefect))));
+      const found = (await api.tags().catch(nameTagDefect)).find((tag) => tag.name === name);
+      const make = () => writeTo(id, facts, writer.createTag(name), "make it", options).catch(nameTagDefect);
+      ids.push(...(found ? [found.id] : await make()));
       made.add(name);
     });
   const unmade = missing.filter((name) => !made.has(name));

@@ -7,7 +7,7 @@ import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
-import { notProved, refuseUnread } from "../prove.js";
+import { compareCopy, compareSame, notProved, refuseUnread } from "../prove.js";
 import type { RowDifference } from "../result.js";
 import {
   type DocumentPair,
@@ -17,18 +17,14 @@ import {
   type TargetReading,
   type TargetService,
 } from "../target.js";
-import { keepComing } from "./coming-rows.js";
-import { compareCopy, compareSame } from "./compare-copied-rows.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
-import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
+import { type CopyPlan, datasetIdOf, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
-import { formsIn } from "./read-dump.js";
+import { formsIn, keepComing } from "./read-dump.js";
 
 /** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
-export async function compareLive(
-  options: LiveOptions,
-): Promise<{ readonly dump: Dump | undefined; readonly differences: readonly CopyDifference[] }> {
+export async function compareLive(options: LiveOptions): Promise<Comparison & { readonly dump: Dump | undefined }> {
   const { api, service, name, dir, progress, ...comparison } = options;
   const { old, pairs, copies } = comparison;
   const documents = pairs.map((pair) => pair.old);
@@ -37,9 +33,34 @@ export async function compareLive(
   const hasChildren = mayHaveNew || haveChildren(old, documents);
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
   const { dump, ...live } = await readLive(api, service, reading, progress);
-  const found = dump ? await compareDumps({ ...comparison, live: dump, pairs: live.pairs }) : [];
-  return { dump, differences: [...live.gone.map(goneFrom), ...found] };
+  const found = dump ? await compareDumps({ ...comparison, live: dump, pairs: live.pairs }) : nothingCompared;
+  const gone = live.gone.map(({ old: { document_id: id } }): CopyDifference => {
+    return { level: "document", document_id: id, id, position: null, reason: "the service does not have it" };
+  });
+  return { ...found, dump, differences: [...gone, ...found.differences] };
 }
+
+/** The findings of a comparison, and how much was compared. */
+interface Comparison {
+  readonly differences: readonly CopyDifference[];
+  /** Rows of the run that were compared. */
+  readonly rows: RowCounts;
+  /** Blank rows of the run, which have no copy. */
+  readonly refused: RowCounts;
+  /** Documents and datasets whose settings are in the run, but not in the dump of the service. */
+  readonly unread: Readonly<Record<"document" | "dataset", number>>;
+}
+
+interface RowCounts {
+  readonly chunks: number;
+  readonly child_chunks: number;
+}
+
+const noRows: RowCounts = { chunks: 0, child_chunks: 0 };
+const nothingCompared: Comparison = {
+  ...{ differences: [], rows: noRows, refused: noRows },
+  unread: { document: 0, dataset: 0 },
+};
 
 interface LiveOptions extends Omit<CompareOptions, "live">, Pick<TargetReading, "name" | "dir"> {
   readonly api: KnowledgeApi;
@@ -47,15 +68,11 @@ interface LiveOptions extends Omit<CompareOptions, "live">, Pick<TargetReading, 
   readonly progress: DumpProgress;
 }
 
-function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
-  return { level: "document", document_id, id: document_id, position: null, reason: "the service does not have it" };
-}
-
 /**
  * Compares documents of a dump with those of a service, one at a time. Throws StopError if one was not read completely, or a file
  * differs from its manifest: then nothing is proved.
  */
-export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
+export async function compareDumps(options: CompareOptions): Promise<Comparison> {
   const { old, pairs, copies, signal } = options;
   refuseUnread(options.live);
   return withSpill(":memory:", options, async (connection) => {
@@ -68,44 +85,43 @@ export async function compareDumps(options: CompareOptions): Promise<readonly Co
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
     if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
-    const pairsOf = await pairForProof(
-      connection,
-      pairs,
-      copies ? { by: "text", without: copies.failed } : { by: "id" },
-    );
-    const counts = await countCompared(connection, options);
-    const differences = [...compareDatasets(options, sides)];
+    const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
+    const pairsOf = await pairForProof(connection, pairs, by);
+    const unread = { document: 0, dataset: 0 };
+    const differences = [...compareDatasets(options, sides, unread)];
     for (const [nr, pair] of pairs.entries()) {
       signal.throwIfAborted();
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
-      const sentences = compareSettings(pair, options, sides);
-      const rows = copies
-        ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled: mayBeDisabled(pair, sides) })
-        : compareSame(pairsOf(nr));
+      const sentences = compareSettings(pair, options, sides, unread);
+      const now = sides.live.documents.get(documentKey(pair.live));
+      const mayBeDisabled = now?.enabled === false || now?.archived === true;
+      const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
       const { listed, more } = await listRows(rows);
       differences.push(
         ...[...sentences, ...more].map((reason) => ({ ...ofDocument, reason })),
         ...listed.map((difference) => ({ ...difference, document_id })),
       );
-      options.onDocument?.(counts(pair));
+      options.onDocument?.();
     }
-    return differences;
+    return { differences, ...(await countCompared(connection, options)), unread };
   });
 }
+
+type Unread = Record<keyof Comparison["unread"], number>;
 
 interface Sides {
   readonly old: DumpDetails;
   readonly live: DumpDetails;
 }
 
-function compareSettings(pair: DocumentPair, options: CompareOptions, { old, live }: Sides) {
+function compareSettings(pair: DocumentPair, options: CompareOptions, { old, live }: Sides, unread: Unread) {
   const { copies } = options;
   const before = old.documents.get(documentKey(pair.old));
   const now = live.documents.get(documentKey(pair.live));
   if (!before) return [];
   if (!now) {
-    withoutSettings("document", pair.live.document_id, options);
+    withoutSettings("document", pair.live.document_id, options, unread);
     return [];
   }
   if (copies === null) return compareDocument(before, now, null);
@@ -113,38 +129,23 @@ function compareSettings(pair: DocumentPair, options: CompareOptions, { old, liv
   return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
 }
 
-function mayBeDisabled({ live }: DocumentPair, sides: Sides): boolean {
-  const details = sides.live.documents.get(documentKey(live));
-  return details?.enabled === false || details?.archived === true;
-}
-
-/** Counts the run's rows of each document, after dropping those that cannot be copied. */
+/** Counts the rows of the run that are left to compare, and those that cannot be copied. */
 async function countCompared(
   connection: Connection,
-  { old: { manifest } }: CompareOptions,
-): Promise<(pair: DocumentPair) => ComparedRows> {
-  const count = async (kind: "chunks" | "child_chunks") => {
-    const found = await rowsOf(
-      connection,
-      `SELECT dataset_id, document_id, count(*)::INTEGER AS rows FROM old_${kind} GROUP BY ALL`,
-    );
-    return new Map(found.map((row) => [documentKey(row), Number(row.rows)]));
-  };
-  const [chunks, children] = [await count("chunks"), await count("child_chunks")];
-  const documents = new Map(manifest.documents.map((document) => [documentKey(document), document]));
-  return ({ old }) => {
-    const key = documentKey(old);
-    const compared = { chunks: chunks.get(key) ?? 0, child_chunks: children.get(key) ?? 0 };
-    const { chunk_count = 0, child_chunk_count = 0 } = documents.get(key) ?? {};
-    return {
-      compared,
-      refused: { chunks: chunk_count - compared.chunks, child_chunks: child_chunk_count - compared.child_chunks },
-    };
-  };
+  { old: { manifest }, pairs }: CompareOptions,
+): Promise<Pick<Comparison, "rows" | "refused">> {
+  const sql = "SELECT (SELECT count(*) FROM old_chunks) AS chunks, (SELECT count(*) FROM old_child_chunks) AS children";
+  const [left] = await rowsOf(connection, sql);
+  const keys = new Set(pairs.map(({ old }) => documentKey(old)));
+  const documents = manifest.documents.filter((document) => keys.has(documentKey(document)));
+  const all = (name: "chunk_count" | "child_chunk_count") => documents.reduce((sum, each) => sum + each[name], 0);
+  const rows = { chunks: Number(left?.chunks), child_chunks: Number(left?.children) };
+  const [chunks, children] = [all("chunk_count"), all("child_chunk_count")];
+  return { rows, refused: { chunks: chunks - rows.chunks, child_chunks: children - rows.child_chunks } };
 }
 
 /** Compares the settings of every dataset with one of the documents, each pair of datasets once. */
-function compareDatasets(options: CompareOptions, { old, live }: Sides): readonly CopyDifference[] {
+function compareDatasets(options: CompareOptions, { old, live }: Sides, unread: Unread): readonly CopyDifference[] {
   const { pairs, copies } = options;
   const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
   const datasets = [...new Map(all.map((each) => [datasetPairKey(each.id, each.liveId), each])).values()];
@@ -152,7 +153,7 @@ function compareDatasets(options: CompareOptions, { old, live }: Sides): readonl
     const [before, now] = [old.datasets.get(id), live.datasets.get(liveId)];
     if (!before) return [];
     if (!now || (now.name === null && before.name !== null)) {
-      withoutSettings("dataset", liveId, options);
+      withoutSettings("dataset", liveId, options, unread);
       return [];
     }
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
@@ -186,10 +187,10 @@ async function listRows(
   return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
-/** Reports settings that the new dump lacks. Throws StopError for a copy, whose settings this program wrote. */
-function withoutSettings(level: "dataset" | "document", id: string, { copies, live, onUnread }: CompareOptions): void {
+/** Counts settings that the new dump lacks. Throws StopError for a copy, whose settings this program wrote. */
+function withoutSettings(level: keyof Unread, id: string, { copies, live }: CompareOptions, unread: Unread): void {
   if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
-  onUnread?.(level);
+  unread[level]++;
 }
 
 /** The facts of documents that were restored as copies. */
@@ -215,20 +216,7 @@ interface CompareOptions {
   readonly memory: string;
   readonly signal: AbortSignal;
   /** Called after each document. */
-  readonly onDocument?: (rows: ComparedRows) => void;
-  /** Called for each document or dataset whose settings are in the run, but not in the dump of the service. */
-  readonly onUnread?: (level: "dataset" | "document") => void;
-}
-
-/** The run's rows of a document: the compared ones, and blank ones without a copy. */
-export interface ComparedRows {
-  readonly compared: RowCounts;
-  readonly refused: RowCounts;
-}
-
-export interface RowCounts {
-  readonly chunks: number;
-  readonly child_chunks: number;
+  readonly onDocument?: () => void;
 }
 
 /** The facts of copies by their plan: everything it announced is expected. `copied`: its failed rows were already reported. */
@@ -236,18 +224,13 @@ export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, miss
   const documents = plan.datasets.flatMap((dataset) => dataset.documents);
   const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
   const keptIds = new Set(kept.map(({ id }) => id));
+  const datasets = plan.datasets.map(({ key, dataset_id, target: { name } }): [string, CopiedDataset] => {
+    const { id = "", existed = false } = facts.datasets.get(key) ?? {};
+    return [datasetPairKey(dataset_id, id), { name, existed, missingTags: new Set(missingTags.get(key)) }];
+  });
   return {
-    datasets: new Map(
-      plan.datasets.map(({ key, dataset_id, target }) => [
-        datasetPairKey(dataset_id, facts.datasets.get(key)?.id ?? ""),
-        {
-          name: target.name,
-          existed: facts.datasets.get(key)?.existed ?? false,
-          missingTags: new Set(missingTags.get(key)),
-        },
-      ]),
-    ),
-    losses: new Map(documents.map(({ document_id, losses }) => [document_id, partsOf(losses)])),
+    datasets: new Map(datasets),
+    losses: new Map(documents.map(({ document_id: id, losses }) => [id, new Set(losses.map(({ part }) => part))])),
     attachmentOf: (id) => facts.attachments.get(id) ?? (keptIds.has(id) ? id : undefined),
     failed: new Set(copied.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
   };
@@ -265,10 +248,6 @@ export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Co
     attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
     failed: new Set(),
   };
-}
-
-function partsOf(losses: readonly Loss[]): ReadonlySet<LossPart> {
-  return new Set(losses.map(({ part }) => part));
 }
 
 /** The key of a pair: a dataset of the dump, and one at the service with copies of it. Each may have several of the other. */

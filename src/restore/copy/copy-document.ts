@@ -4,14 +4,14 @@ import { SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
-import { findDocument, type StandingField } from "../reconcile.js";
+import { plannedWrite, type StandingField, stateOf } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
-import { ifThere } from "../standing-rows.js";
+import { ifThere, readStandingChunks } from "../standing-rows.js";
 import { madeBy, writeNow } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, type DocumentWork, deleteChunk, readCopy, write } from "./document-copy.js";
+import { type ApplyOptions, type DocumentWork, deleteChunk, write } from "./document-work.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
@@ -27,10 +27,15 @@ type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: read
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
-  const end = await endOf(plan, home, options);
+  const end = await endOf(plan, home, options).catch((error: unknown): End => {
+    if (!(error instanceof SkipError)) throw error;
+    return { outcome: "failed", reason: error.message };
+  });
   if (end.outcome === "restored") progress.documentsDone++;
-  else progress.documentsFailed++;
-  if (end.outcome !== "restored") log("warn", `document ${document_id}: ${end.reason}`);
+  else {
+    progress.documentsFailed++;
+    log("warn", `document ${document_id}: ${end.reason}`);
+  }
   const known = journal.facts.documents.get(document_id);
   return {
     ...{ dataset_id, document_id, document_name, failed: [], ...end },
@@ -43,39 +48,22 @@ async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): 
   const { journal } = options;
   const { document_id } = plan;
   if (journal.facts.documents.get(document_id)?.state === "restored") return { outcome: "restored", reason: null };
-  if ("failure" in home) return { outcome: "failed", reason: home.failure };
-  const end = await copyContents(plan, home, options).catch((error: unknown): End => {
-    if (!(error instanceof SkipError)) throw error;
-    return { outcome: "failed", reason: error.message };
-  });
-  if (end.outcome === "restored") await journal.finish(document_id);
-  return end;
-}
-
-async function copyContents(
-  plan: DocumentPlan,
-  { id, fields }: Extract<Home, { readonly id: string }>,
-  options: DocumentOptions,
-): Promise<End> {
-  if (hasOpenWrite(options.journal, plan.document_id))
+  if ("failure" in home) throw new SkipError(home.failure);
+  if (journal.open.some((intent) => intent.document_id === document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
-  const work = await openCopy(plan, id, options);
+  const work = await openCopy(plan, home.id, options);
   const { failed, reason } = await copyRows(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
     ...(failed.length > 0
       ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
       : []),
-    ...(await problemOf(() => setMetadata(work, fields))),
-    ...(await problemOf(() => closeAsPlanned(work))),
+    ...(await problemOf(() => setMetadata(work, home.fields))),
+    ...(await problemOf(() => setState(work, plan))),
   ];
   if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
+  await journal.finish(document_id);
   return { outcome: "restored", reason: null };
-}
-
-/** Whether the service may still execute a write to a document, which the next command then continues. */
-function hasOpenWrite({ open }: ApplyOptions["journal"], documentId: string): boolean {
-  return open.some(({ document_id }) => document_id === documentId);
 }
 
 async function problemOf(work: () => Promise<void>): Promise<readonly string[]> {
@@ -103,7 +91,7 @@ async function openCopy(plan: DocumentPlan, datasetId: string, options: Document
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
   const work = { options, plan, place: { datasetId, documentId } };
   await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
-  if (standing !== undefined) await openForRows(work);
+  if (standing !== undefined) await setState(work, { enabled: true, archived: false }); // otherwise it accepts no chunks
   await deleteStub(work);
   return work;
 }
@@ -121,17 +109,11 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
     return undefined;
   }
   if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
-  await deleteCopy({ options, plan, place: { datasetId, documentId: known.target_id } });
+  const place = { datasetId, documentId: known.target_id };
+  const facts = { write: "delete document", target_id: known.target_id } as const;
+  const request = options.writer.deleteDocument(datasetId, known.target_id);
+  madeBy(await write({ options, plan, place }, { facts, request }), "delete the document that it could not index");
   return undefined;
-}
-
-async function deleteCopy(work: DocumentWork): Promise<void> {
-  const { options, place } = work;
-  const find = async () =>
-    (await ifThere(() => options.api.document(place.datasetId, place.documentId))) ? undefined : { ids: [] };
-  const request = options.writer.deleteDocument(place.datasetId, place.documentId);
-  const facts = { write: "delete document", target_id: place.documentId } as const;
-  madeBy(await write(work, facts, request, find), "delete the document that it could not index");
 }
 
 /**
@@ -144,8 +126,8 @@ async function makeDocument(plan: DocumentPlan, datasetId: string, options: Appl
     throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
   const request = creationOf(plan, datasetId, options);
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
-  const find = () => findDocument(options, datasetId, name);
-  const [id] = madeBy(await writeNow(options, { facts, request, find }), "make the document");
+  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
+  const [id] = madeBy(await writeNow(options, planned), "make the document");
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
 }
@@ -174,22 +156,18 @@ function stubText(documentId: string): string {
  * chunk.
  */
 async function deleteStub(work: DocumentWork): Promise<void> {
-  if (work.options.journal.additions(work.plan.document_id).length > 0) return;
-  const chunks = await readCopy(work);
-  for (const { id, content } of chunks)
-    if (!isOfStub(content, work))
-      throw new SkipError(`someone else added chunk ${id} into it at the service: delete it there, then restore again`);
+  const { options, plan, place } = work;
+  if (options.journal.additions(plan.document_id).length > 0) return;
+  const lettersOf = (text: string) => text.replace(/\s/g, ""); // process rules may change white space
+  const stub = lettersOf(stubText(plan.document_id));
+  const chunks = await readStandingChunks(options.api, place);
+  // A language model writes the chunks of a qa_model document, so they can be any text.
+  const stranger = chunks.find(({ content }) => plan.doc_form !== "qa_model" && !stub.includes(lettersOf(content)));
+  if (stranger)
+    throw new SkipError(
+      `someone else added chunk ${stranger.id} into it at the service: delete it there, then restore again`,
+    );
   for (const { id } of chunks) await deleteChunk(work, id);
-}
-
-/** A language model writes the chunks of a qa_model document, so they can be any text. */
-function isOfStub(content: string, { plan }: DocumentWork): boolean {
-  return plan.doc_form === "qa_model" || lettersOf(stubText(plan.document_id)).includes(lettersOf(content));
-}
-
-/** Removes white space, which process rules may change. */
-function lettersOf(text: string): string {
-  return text.replace(/\s/g, "");
 }
 
 /** The wait between two checks, in milliseconds: the first, which doubles, and the maximum. */
@@ -198,24 +176,23 @@ const [firstWait, longestWait] = [200, 5_000];
 const patience = 30 * 60_000;
 const longestWords = 300;
 
-type Watched = Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">;
-
 /**
  * Waits until the service has indexed a document. `batch`: null if no answer contained it. Throws SkipError, with the service's
  * words, if the indexing fails, is paused, or makes no progress for 30 minutes.
  */
 export async function watchIndexing(
-  { api, now, sleep, signal }: Watched,
-  place: DocumentWork["place"],
+  { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
+  { datasetId, documentId }: DocumentWork["place"],
   batch: string | null,
 ): Promise<void> {
   let known = batch;
   let seen = "";
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
-    const entry = known === null ? undefined : await readEntry(api, place, known);
+    const entries = known === null ? undefined : await ifThere(() => api.indexingStatus(datasetId, known ?? ""));
+    const entry = entries?.find(({ id }) => id === documentId);
     if (!entry) known = null; // the service forgets batches before documents
-    const status = entry ?? (await api.document(place.datasetId, place.documentId));
+    const status = entry ?? (await api.document(datasetId, documentId));
     const { indexing_status, completed_segments, total_segments } = status;
     if (indexing_status === "completed") return;
     if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(status));
@@ -228,57 +205,28 @@ export async function watchIndexing(
   }
 }
 
-/** The entry of the document in its batch; undefined if the service no longer knows the batch or the document. */
-async function readEntry(
-  api: Watched["api"],
-  { datasetId, documentId }: DocumentWork["place"],
-  batch: string,
-): Promise<Listed | undefined> {
-  const entries = await ifThere(() => api.indexingStatus(datasetId, batch));
-  return entries?.find(({ id }) => id === documentId);
-}
-
 function indexingEnd({ indexing_status, error }: Listed): string {
   const words = cutText(textIn(error) ?? "", longestWords);
   if (indexing_status === "paused") return "its indexing is paused at the service: resume it there, then restore again";
   return `the service could not index it${words === "" ? "" : `: ${words}`}`;
 }
 
-/** Enables and unarchives an existing document, because a disabled or archived one accepts no chunks. */
-export async function openForRows(work: DocumentWork): Promise<void> {
-  await setState(work, { enabled: true, archived: false });
-}
-
-/** Sets a document to its state in the dump. Throws SkipError if the service refuses. */
-export async function closeAsPlanned(work: DocumentWork): Promise<void> {
-  await setState(work, work.plan);
-}
-
-interface State {
-  readonly enabled: boolean;
-  readonly archived: boolean;
-}
-
-/** An archived document accepts no other change, so unarchiving comes first and archiving last. */
-async function setState(work: DocumentWork, wanted: State): Promise<void> {
-  const state = stateOf(await readDocument(work));
-  if (state.archived && (!wanted.archived || state.enabled !== wanted.enabled)) await change(work, "un_archive");
-  if (state.enabled !== wanted.enabled) await change(work, wanted.enabled ? "enable" : "disable");
-  if (wanted.archived && (!state.archived || state.enabled !== wanted.enabled)) await change(work, "archive");
-}
-
-type Action = "enable" | "disable" | "archive" | "un_archive";
-
-async function change(work: DocumentWork, action: Action): Promise<void> {
-  const { options, place } = work;
-  const facts = { write: "set status", target_id: place.documentId, name: action } as const;
-  const request = options.writer.setStatus(place.datasetId, action, [place.documentId]);
-  const find = async () => {
-    const { enabled, archived } = stateOf(await readDocument(work));
-    const isDone = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived }[action];
-    return isDone ? { ids: [] } : undefined;
+/**
+ * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
+ * if the service refuses.
+ */
+async function setState(work: DocumentWork, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
+  const { datasetId, documentId } = work.place;
+  const { enabled, archived } = stateOf(await readDocument(work));
+  const change = async (action: "enable" | "disable" | "archive" | "un_archive") => {
+    const facts = { write: "set status", target_id: documentId, name: action } as const;
+    const request = work.options.writer.setStatus(datasetId, action, [documentId]);
+    madeBy(await write(work, { facts, request }), `${action} it`);
   };
-  madeBy(await write(work, facts, request, find), `${action} it`);
+  const isOther = enabled !== wanted.enabled;
+  if (archived && (!wanted.archived || isOther)) await change("un_archive");
+  if (isOther) await change(wanted.enabled ? "enable" : "disable");
+  if (wanted.archived && (!archived || isOther)) await change("archive");
 }
 
 /**
@@ -296,7 +244,7 @@ export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string
   if (values.length > 0 && !(await find())) {
     const facts = { write: "set metadata", target_id: place.documentId } as const;
     const request = options.writer.setMetadata(place.datasetId, place.documentId, values);
-    madeBy(await write(work, facts, request, find), "set its metadata");
+    madeBy(await write(work, { facts, request }, { find }), "set its metadata");
   }
   const missing = planned.filter(({ name }) => !fields.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw new SkipError(`the dataset there has no metadata field ${missing.join(", ")}`);
@@ -311,8 +259,4 @@ function hasValues({ doc_metadata }: Listed, values: readonly ValuePlan[]): bool
 
 async function readDocument({ options, place }: DocumentWork): Promise<Listed> {
   return options.api.document(place.datasetId, place.documentId);
-}
-
-function stateOf({ enabled, archived }: Listed): State {
-  return { enabled: enabled !== false, archived: archived === true };
 }

@@ -211,9 +211,3 @@ export function plainBaseUrl(url: string): string {
   const plain = URL.canParse(url) ? new URL(url).href : url;
   return plain.replace(/\/+$/, "");
 }
-
-/** Whether two base URLs have the same host and port, so that file ids are the same. */
-export function isSameService(one: string, other: string): boolean {
-  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
-  return originOf(one) === originOf(other);
-}

@@ -6,17 +6,17 @@ import { Prefetch } from "../../crawl/prefetch.js";
 import { readList } from "../../crawl/read-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
-import { SkipError, UsageError } from "../../errors.js";
+import { UsageError } from "../../errors.js";
 import { nameAndId } from "../../words.js";
 import { readJournalFacts } from "../journal.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
-import { type DocumentPair, openTarget } from "../target.js";
+import { ifThere } from "../standing-rows.js";
+import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
-import { chunkReader, keepComing } from "./coming-rows.js";
 import { compareLive, copiesOfPlan } from "./compare-with-target.js";
-import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
+import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,
   type CopiedDocument,
@@ -26,11 +26,11 @@ import {
   type CopyRun,
   copyFolderOf,
   countCopy,
-  isSameService,
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
 import { type PlannedCopy, planCopy } from "./plan-copy.js";
+import { chunkReader, keepComing } from "./read-dump.js";
 
 /**
  * Copies a dump to another service: plans it and, with `apply`, writes and proves it. Rejects with UsageError if it is refused as a
@@ -89,15 +89,12 @@ function writeCopy(
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
-    const documents = documentsOf(plan).map((document) => ({ ...document, form: document.doc_form }));
+    const chosen = plan.datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
+    const documents = chosen.map((document) => ({ ...document, form: document.doc_form }));
     await loadDocumentRows(connection, "old", old, documents, { signal });
     await keepComing(connection, "old", documents);
     return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, "old", signal) });
   });
-}
-
-function documentsOf({ datasets }: CopyPlan): readonly DocumentPlan[] {
-  return datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
 }
 
 type Facts = Pick<CopyResult, "applied" | "differences" | "proof" | "journal">;
@@ -155,23 +152,16 @@ async function findStrangers(
   const made = new Set([...documents.values()].map(({ target_id }) => target_id));
   const differences: CopyDifference[] = [];
   for (const [key, { id, existed }] of datasets) {
-    if (existed) continue;
-    for (const row of await listDocuments(api, id)) {
+    const rows: Listed[] = [];
+    const list = async () => {
+      for await (const page of readList((at) => api.documents(id, at), new Prefetch(1))) rows.push(...page.rows);
+    };
+    if (!existed) await ifThere(list); // if it is gone, the comparison reports each copy anyway
+    for (const row of rows) {
       if (made.has(row.id)) continue;
       const reason = `it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`;
       differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });
     }
   }
   return differences;
-}
-
-/** The documents of a dataset; none if the dataset is gone, because the comparison reports each copy anyway. */
-async function listDocuments(api: Pick<KnowledgeApi, "documents">, datasetId: string): Promise<readonly Listed[]> {
-  const all: Listed[] = [];
-  try {
-    for await (const { rows } of readList((page) => api.documents(datasetId, page), new Prefetch(1))) all.push(...rows);
-  } catch (error) {
-    if (!(error instanceof SkipError && error.status === 404)) throw error;
-  }
-  return all;
 }

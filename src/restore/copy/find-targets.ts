@@ -3,13 +3,13 @@ import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { textIn } from "../../compare/document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readDatasets, readWholeList } from "../../crawl/read-whole-list.js";
-import { type Problem, SkipError, StopError, UsageError } from "../../errors.js";
-import { cutText, escapeControls } from "../../safe-text.js";
+import { SkipError, StopError, UsageError } from "../../errors.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
+import { shownId } from "../target.js";
 import type { DatasetTarget } from "./copy-plan.js";
 
 /** A dataset for the documents of one form, with its preferred name. */
-export interface WishedDataset {
+interface WishedDataset {
   readonly key: string;
   /** Id in the dump. */
   readonly dataset_id: string;
@@ -28,7 +28,7 @@ interface TargetOptions {
 export interface FoundTarget {
   readonly target: DatasetTarget;
   /** Its settings and documents; null if it is new. */
-  readonly there: { readonly settings: Listed; readonly documents: DocumentIds } | null;
+  readonly there: { readonly settings: Listed; readonly documents: KnownIds } | null;
   /** This restore did not make it, so it keeps its own settings. */
   readonly existed: boolean;
 }
@@ -83,9 +83,10 @@ function refuseSeveral(wished: readonly WishedDataset[]): void {
   if (datasets > 1)
     throw refusal(`the documents are of ${datasets} datasets of the run: name those of one with --document`);
   if (wished.length === 1) return;
-  const forms = wished.map(({ form }) => form).join(", ");
-  const message = `the documents have ${wished.length} forms (${shownId(forms)}), and a dataset accepts one: choose those of one form with --document`;
-  throw refusal(message);
+  const forms = shownId(wished.map(({ form }) => form).join(", "));
+  throw refusal(
+    `the documents have ${wished.length} forms (${forms}), and a dataset accepts one: choose those of one form with --document`,
+  );
 }
 
 interface Naming {
@@ -97,29 +98,31 @@ interface Naming {
 
 /** The dataset that the owner named. It must be empty, or have only documents of this form that this restore made. */
 async function findNamed(api: TargetApi, id: string, { form, facts, known }: Naming): Promise<FoundTarget> {
-  if (known?.target.kind === "there" && known.target.id !== id) {
-    const message = `this restore already uses ${shownId(known.target.id)}: leave --dataset out, or make another copy with --dataset new`;
-    throw refusal(message);
+  if (known?.target.kind === "there") {
+    if (known.target.id === id) return known;
+    throw refusal(
+      `this restore already uses ${shownId(known.target.id)}: leave --dataset out, or make another copy with --dataset new`,
+    );
   }
-  const found = known ?? (await findDataset(api, id, true));
+  const found = await findDataset(api, id, true);
   if (!found?.there) throw refusal(`the target has no dataset ${shownId(id)}`);
   const own = new Set([...facts.documents.values()].map(({ target_id }) => target_id));
   const foreign = [...found.there.documents.ids].find((document) => !own.has(document));
-  if (!known && foreign !== undefined) {
-    const message = `the dataset ${shownId(id)} has documents that this restore did not make, such as ${shownId(foreign)}: name an empty one, or make one with --dataset new`;
-    throw refusal(message);
-  }
   const standing = textIn(found.there.settings.doc_form);
-  if (!known && standing && form !== null && standing !== form) {
-    const message = `the dataset ${shownId(id)} accepts documents of the form ${shownId(standing)}, and these have the form ${shownId(form)}: name an empty one, or make one with --dataset new`;
-    throw refusal(message);
-  }
+  const other = "name an empty one, or make one with --dataset new";
+  if (foreign !== undefined)
+    throw refusal(
+      `the dataset ${shownId(id)} has documents that this restore did not make, such as ${shownId(foreign)}: ${other}`,
+    );
+  if (standing && form !== null && standing !== form)
+    throw refusal(
+      `the dataset ${shownId(id)} accepts documents of the form ${shownId(standing)}, and these have the form ${shownId(form)}: ${other}`,
+    );
   return found;
 }
 
 function refusal(message: string): UsageError {
-  const problem: Problem = { path: "--dataset", message };
-  return new UsageError("The documents cannot be restored there:", [problem]);
+  return new UsageError("The documents cannot be restored there:", [{ path: "--dataset", message }]);
 }
 
 /** Gives every new dataset a unique name, both in the plan and at the target. */
@@ -128,7 +131,7 @@ async function nameFresh(
   fresh: readonly WishedDataset[],
   targets: Map<string, FoundTarget>,
 ): Promise<string | null> {
-  const { names, flaw } = await askNames(api);
+  const { ids: names, flaw } = await askNames(api);
   const taken = new Set(names);
   for (const { key, name: wish } of fresh) {
     const name = freeName(wish, taken);
@@ -142,19 +145,15 @@ async function nameFresh(
 const longest = 40;
 
 /**
- * A free name for a new dataset: the wished name, shortened if it is too long, or the same
- * followed by a number, starting with 2.
+ * A free name for a new dataset: the wished name, shortened if it is too long, or the same followed by a number, starting with 2. It is
+ * cut between code points: the service counts these, and half of one would be another text.
  */
 export function freeName(wished: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
-    const name = cutWith(wished, number === 1 ? "" : ` (${number})`);
+    const ending = number === 1 ? "" : ` (${number})`;
+    const name = [...wished].slice(0, longest - ending.length).join("") + ending;
     if (!taken.has(name)) return name;
   }
-}
-
-/** Cuts between code points: the service counts these, and half of one would be another text. */
-function cutWith(name: string, ending: string): string {
-  return [...name].slice(0, longest - ending.length).join("") + ending;
 }
 
 /** The requests that a plan sends to the target. */
@@ -174,15 +173,15 @@ async function askDataset(api: TargetApi, id: string): Promise<Listed | undefine
   }
 }
 
-/** The documents of a dataset of the target. */
-interface DocumentIds {
+/** A list of the target. */
+interface KnownIds {
   readonly ids: ReadonlySet<string>;
   /** Why some may be missing, as a sentence; null if the list is proved complete. */
   readonly flaw: string | null;
 }
 
 /** Lists the documents of a dataset of the target. Throws StopError if the service does not list them. */
-async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
+async function askDocuments(api: TargetApi, id: string): Promise<KnownIds> {
   const read = (page: number, limit: number) => api.documents(id, page, limit);
   const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError)) throw error;
@@ -193,15 +192,8 @@ async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
   return { ids: new Set(list.rows.map((row) => row.id)), flaw: list.problems.length > 0 ? flaw : null };
 }
 
-/** The names of the datasets of the target. */
-interface TakenNames {
-  readonly names: ReadonlySet<string>;
-  /** Why some may be missing, as a sentence; null if the list is proved complete. */
-  readonly flaw: string | null;
-}
-
 /** Lists the names of the target's datasets. Throws StopError if the service does not list them. */
-async function askNames(api: TargetApi): Promise<TakenNames> {
+async function askNames(api: TargetApi): Promise<KnownIds> {
   const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
     const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
@@ -211,10 +203,5 @@ async function askNames(api: TargetApi): Promise<TakenNames> {
     "the target does not support include_all: a dataset that the key is not a member of may have the name already";
   const flaw = list.problems.length > 0 ? `the list of datasets of the target ${flawText(list)}` : null;
   const names = list.rows.map(({ name }) => name).filter((name) => typeof name === "string");
-  return { names: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };
-}
-
-/** An id for messages: escaped and shortened. */
-export function shownId(id: string): string {
-  return cutText(escapeControls(id), 80);
+  return { ids: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };
 }

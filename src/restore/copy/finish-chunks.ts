@@ -1,21 +1,11 @@
-import type { PreparedWrite } from "../../client/write/operations.js";
 import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
-import { chunkDisabling, newChunk } from "../lost/mend-chunk.js";
-import { findRow } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
-import { childHash, readChildren, type StandingChild, type StandingChunk } from "../standing-rows.js";
-import { type Answered, type Find, interleave, type Waiting } from "../write-once.js";
-import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
-import {
-  type ChunkCopy,
-  type DocumentCopy,
-  type RowFacts,
-  type RowOutcome,
-  readChunk,
-  write,
-  writing,
-} from "./document-copy.js";
+import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
+import { readChildren, type StandingChild } from "../standing-rows.js";
+import { type Answered, interleave, type Waiting } from "../write-once.js";
+import type { AttachmentPlan } from "./copy-plan.js";
+import { type ChunkCopy, type DocumentCopy, type RowOutcome, readChunk, write, writing } from "./document-work.js";
 
 /** How many child lists to read at once. */
 const listsAtOnce = 8;
@@ -23,7 +13,9 @@ const listsAtOnce = 8;
 /** Completes added chunks: first attachments, then children, and finally the disabled state. */
 export class Finish {
   readonly #copy: DocumentCopy;
-  readonly #attachments: Attachments;
+  readonly #attachments: ReadonlyMap<string, AttachmentPlan>;
+  /** Why files could not be uploaded, by the id of the attachment in the dump. */
+  readonly #unsent = new Map<string, string>();
   /** Work on chunks that the service does not allow to be disabled yet. */
   readonly #waiting: Waiting<void>[] = [];
   /** Chunks where a child chunk may still appear although its write counts as not done. */
@@ -31,15 +23,15 @@ export class Finish {
 
   constructor(copy: DocumentCopy) {
     this.#copy = copy;
-    this.#attachments = new Attachments(copy);
+    this.#attachments = new Map(copy.plan.attachments.map((attachment) => [attachment.id, attachment]));
   }
 
   async finish(chunks: readonly ChunkCopy[]): Promise<void> {
-    const { api } = this.#copy.work.options;
+    const { options, place } = this.#copy;
     for (let at = 0; at < chunks.length; at += listsAtOnce) {
       const some = chunks.slice(at, at + listsAtOnce);
       const lists = this.#copy.hasChildren
-        ? await Promise.all(some.map(({ id }) => readChildren(api, this.#copy.work.place, id)))
+        ? await Promise.all(some.map(({ id }) => readChildren(options.api, place, id)))
         : [];
       for (const [each, chunk] of some.entries()) await this.#finishChunk(chunk, lists[each]);
     }
@@ -47,35 +39,64 @@ export class Finish {
 
   /** Checks for child chunks that arrived late, and disables the chunks that the service did not allow to be disabled earlier. */
   async end(): Promise<void> {
-    const { options, place } = this.#copy.work;
+    const { options, place } = this.#copy;
     for (const chunk of this.#unsettled)
       await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), () => {});
     await interleave(this.#waiting, options);
   }
 
-  async #finishChunk(chunk: ChunkCopy, children: Awaited<ReturnType<typeof readChildren>> | undefined): Promise<void> {
-    const failures = this.#copy.failed.length;
-    const { options, plan } = this.#copy.work;
-    const now = await this.#attachments.bind(chunk);
+  async #finishChunk(chunk: ChunkCopy, children: readonly StandingChild[] | undefined): Promise<void> {
+    const { failed, plan, options } = this.#copy;
+    const { journal, progress } = options;
+    const failures = failed.length;
+    const now = await this.#bind(chunk);
     const onChild = (count: number) => {
-      options.progress.childrenDone += count;
+      progress.childrenDone += count;
     };
     if (children) await copyChildren(this.#copy, now, children, onChild);
-    const isWhole = this.#copy.failed.length === failures;
-    const unsettled = options.journal.mayShowUp("add child", plan.document_id);
+    const isWhole = failed.length === failures;
+    const unsettled = journal.mayShowUp("add child", plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
-    if (!now.row.enabled && now.enabled) {
-      const disabling = this.#disable(now, isWhole);
-      const next = await disabling.next();
-      if (!next.done) this.#waiting.push(resumeAt(next.value, disabling));
-    } else if (isWhole) this.#copy.work.options.progress.chunksDone++;
+    const disabled = disableAsPlanned(this.#copy, now, isWhole);
+    const next = await disabled.next();
+    if (!next.done) this.#waiting.push(resumeAt(next.value, disabled));
   }
 
-  /** `isWhole`: the rest of the chunk is complete. */
-  async *#disable(chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
-    const reason = yield* disableChunk(this.#copy, chunk);
-    if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there, but could not be disabled: ${reason}`);
-    else if (isWhole) this.#copy.work.options.progress.chunksDone++;
+  /** Binds a chunk's attachments, as far as possible, and returns the chunk's new state. Notes failures. */
+  async #bind(chunk: ChunkCopy): Promise<ChunkCopy> {
+    const noteFailure = (reason: string) =>
+      this.#copy.fail("chunk", chunk.row, `not all of its attachments were copied: ${reason}`);
+    const ids: string[] = [];
+    for (const each of chunk.row.attachment_ids) {
+      const plan = this.#attachments.get(each);
+      const id = plan && (await this.#upload(plan));
+      if (id !== undefined) ids.push(id);
+      else if (plan) noteFailure(this.#unsent.get(each) ?? "");
+    }
+    if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
+    const reason = await bindAttachments(this.#copy, chunk, ids);
+    if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
+    noteFailure(reason);
+    return chunk;
+  }
+
+  /** The id of an attachment at the service; undefined if it cannot be uploaded. Each file is sent once. */
+  async #upload({ id, file }: AttachmentPlan): Promise<string | undefined> {
+    if (file === null) return id;
+    const { journal, writer } = this.#copy.options;
+    const known = journal.facts.attachments.get(id);
+    if (known !== undefined || this.#unsent.has(id)) return known;
+    // No request lists uploads, so an upload whose answer was lost stays unused.
+    const facts = { write: "upload file", old_id: id, name: file.name } as const;
+    try {
+      const ended = await write(this.#copy, { facts, request: writer.uploadFile(file) });
+      if (ended.kind === "done" && ended.ids[0] !== undefined) return ended.ids[0];
+      this.#unsent.set(id, ended.kind === "done" ? "the service gave the file no id" : ended.reason);
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      this.#unsent.set(id, error.message);
+    }
+    return undefined;
   }
 }
 
@@ -84,67 +105,34 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
   return yield* work;
 }
 
-/** The id of an attachment at the service, or why there is none. */
-type Uploaded = { readonly id: string } | { readonly reason: string };
+/** Disables the copy of a disabled chunk, and counts a chunk that is complete. `isWhole`: its attachments and children are. */
+async function* disableAsPlanned(copy: DocumentCopy, chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
+  const { row, enabled } = chunk;
+  const reason = enabled && !row.enabled ? yield* disabling(copy, chunk) : null;
+  if (reason !== null) copy.fail("chunk", row, `it is there, but could not be disabled: ${reason}`);
+  else if (isWhole) copy.options.progress.chunksDone++;
+}
 
-/** Copies the attachments of the chunks of one document. Each file is uploaded once. */
-class Attachments {
-  readonly #copy: DocumentCopy;
-  readonly #plans: ReadonlyMap<string, AttachmentPlan>;
-  readonly #uploaded = new Map<string, Uploaded>();
+/** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
+async function* disabling(copy: DocumentCopy, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
+  const ended = yield* writing(copy, disableChunk(copy, row.id, { ...row, id, attachment_ids }));
+  return ended.kind === "done" ? null : ended.reason;
+}
 
-  constructor(copy: DocumentCopy) {
-    const { plan, options } = copy.work;
-    this.#copy = copy;
-    this.#plans = new Map(plan.attachments.map((attachment) => [attachment.id, attachment]));
-    const { attachments } = options.journal.facts;
-    for (const { id } of plan.attachments) {
-      const known = attachments.get(id);
-      if (known !== undefined) this.#uploaded.set(id, { id: known });
-    }
-  }
-
-  /** Binds a chunk's attachments, as far as possible, and returns the chunk's new state. Notes failures. */
-  async bind(chunk: ChunkCopy): Promise<ChunkCopy> {
-    const uploaded: Uploaded[] = [];
-    for (const id of chunk.row.attachment_ids) {
-      const plan = this.#plans.get(id);
-      if (plan) uploaded.push(await this.#upload(plan));
-    }
-    for (const each of uploaded) if ("reason" in each) this.#fail(chunk, each.reason);
-    const ids = uploaded.flatMap((each) => ("id" in each ? [each.id] : []));
-    if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
-    const reason = await bindAttachments(this.#copy, chunk, ids);
-    if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
-    this.#fail(chunk, reason);
-    return chunk;
-  }
-
-  #fail({ row }: ChunkCopy, reason: string): void {
-    this.#copy.fail("chunk", row, `not all of its attachments were copied: ${reason}`);
-  }
-
-  async #upload({ id, file }: AttachmentPlan): Promise<Uploaded> {
-    if (file === null) return { id };
-    const uploaded = this.#uploaded.get(id) ?? (await this.#send(id, file));
-    this.#uploaded.set(id, uploaded);
-    return uploaded;
-  }
-
-  async #send(id: string, file: FilePlan): Promise<Uploaded> {
-    const prepared = this.#copy.work.options.writer.uploadFile(file);
-    const find = async () => undefined; // no request lists uploads, so an upload whose answer was lost stays unused
-    try {
-      const facts = { write: "upload file", old_id: id, name: file.name } as const;
-      const executed = await write(this.#copy.work, facts, prepared, find);
-      const [uploaded] = executed.kind === "done" ? executed.ids : [];
-      if (uploaded !== undefined) return { id: uploaded };
-      return { reason: "reason" in executed ? executed.reason : "the service gave the file no id" };
-    } catch (error) {
-      if (error instanceof SkipError) return { reason: error.message };
-      throw error;
-    }
-  }
+/** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
+async function bindAttachments(
+  copy: DocumentCopy,
+  { id, row, enabled }: ChunkCopy,
+  attachment_ids: readonly string[],
+): Promise<string | null> {
+  const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
+  const { request } = updateChunk(copy, row.id, row, { id, enabled, attachment_ids });
+  const find = async () => {
+    const there = await readChunk(copy, id);
+    return there && isSameSet(there.attachment_ids, attachment_ids) ? { ids: [id] } : undefined;
+  };
+  const ended = await write(copy, { facts, request }, { find });
+  return ended.kind === "done" ? null : ended.reason;
 }
 
 /** Maximum rounds: another one follows a lost answer, because its child may exist twice. */
@@ -160,12 +148,15 @@ async function copyChildren(
   there: readonly StandingChild[],
   onDone: (count: number) => void,
 ): Promise<void> {
-  const { api } = copy.work.options;
+  const { api } = copy.options;
   let now = there;
   for (let round = 1; ; round++) {
     const { children } = chunk.row;
     const fix = planChildren(children, now);
-    const stranger = strangerIn(fix, children);
+    // The service makes the automatic ones, and this restore those of the dump.
+    const isOurs = ({ type, content }: ChildThere) =>
+      type !== "customized" || children.some((child) => child.content === content);
+    const stranger = fix.remove.find((child) => !isOurs(child));
     if (stranger) {
       const reason = `child chunk ${stranger.id} of its copy was made neither by this restore nor by the service; the children stay as they are`;
       return copy.fail("chunk", chunk.row, reason);
@@ -176,124 +167,65 @@ async function copyChildren(
     onChild(children.length - fix.customize.length - fix.add.length);
     const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);
     if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
-    now = await readChildren(api, copy.work.place, chunk.id);
+    now = await readChildren(api, copy.place, chunk.id);
   }
-}
-
-/** A child to remove that someone else wrote: the service makes the automatic ones, and this restore those in the dump. */
-function strangerIn({ remove }: ChildFix<ChildRow, StandingChild>, wanted: readonly ChildRow[]) {
-  const ours = new Set(wanted.map(({ content }) => content));
-  return remove.find(({ type, content }) => type === "customized" && !ours.has(content));
 }
 
 /** The writes of one round for one chunk. `onChild`: called with the number of completed children. */
 async function writeChildren(
-  { work }: DocumentCopy,
-  chunk: ChunkCopy,
-  { remove, customize, add }: ChildFix<ChildRow, StandingChild>,
+  copy: DocumentCopy,
+  { id: chunkId, row }: ChunkCopy,
+  { remove, customize, add }: ChildFix,
   there: readonly StandingChild[],
   onChild: (count: number) => void,
 ): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
-  const { place, options } = work;
-  const { api, writer } = options;
-  const { id: chunkId, row } = chunk;
-  const texts = new Map(there.map(({ id, content }) => [id, content]));
+  const known: Pick<StandingChild, "id" | "content">[] = [...there];
   const failed: RowDifference[] = [];
   let wasLost = false;
-  const send = async (facts: RowFacts, request: PreparedWrite<Answered>, find: Find) => {
-    const outcome = await write(work, facts, request, find);
+  const send = async (child: RowWrite<Answered>) => {
+    const outcome = await write(copy, child);
     wasLost ||= outcome.wasLost;
     return outcome;
   };
-  const findThat = (isIt: (child: StandingChild) => boolean, id: string) => async () =>
-    (await readChildren(api, place, chunkId)).some(isIt) ? { ids: [id] } : undefined;
-  const note = ({ id, position }: ChildRow, outcome: RowOutcome<unknown>) => {
+  const note = ({ id, position }: Wanted, outcome: RowOutcome<unknown>) => {
     onChild(1);
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
   for (const { id } of remove) {
-    const find = async () => ((await findThat((child) => child.id === id, id)()) ? undefined : { ids: [id] });
-    const outcome = await send({ write: "delete child", target_id: id }, writer.deleteChild(place, chunkId, id), find);
+    const outcome = await send(deleteChild(copy, chunkId, id));
     if (outcome.kind === "done" || (outcome.kind === "refused" && outcome.status === 404)) continue;
     const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
     failed.push({ level: "chunk", id: row.id, position: row.position, reason });
   }
-  // A child that is updated with its own text then counts as customized.
-  for (const { wanted, there: child } of customize) {
-    const facts = { write: "update child", old_id: wanted.id, target_id: child.id } as const;
-    const find = findThat(({ id, type }) => id === child.id && type === "customized", child.id);
-    note(wanted, await send(facts, writer.updateChild(place, chunkId, child.id, wanted.content), find));
-  }
+  for (const { wanted, there: child } of customize)
+    note(wanted, await send(updateChild(copy, chunkId, wanted, child.id)));
   for (const child of add) {
-    const equal = [...texts].flatMap(([id, text]) => (text === child.content ? [id] : []));
-    const names = { write: "add child", old_id: child.id, target_id: null, parent_id: chunkId } as const;
-    const facts = { ...names, texts_sha256: childHash(child.content), equal };
-    const outcome = await send(facts, writer.addChild(place, chunkId, child.content), () => findRow(api, place, facts));
-    if (outcome.kind === "done") for (const id of outcome.ids) texts.set(id, child.content);
+    const outcome = await send(addChild(copy, chunkId, child, known));
+    if (outcome.kind === "done") known.push(...outcome.ids.map((id) => ({ id, content: child.content })));
     note(child, outcome);
   }
   return { failed, wasLost };
 }
 
-/** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
-async function* disableChunk(copy: DocumentCopy, { id, ...chunk }: ChunkCopy): Waiting<string | null> {
-  const { options, place, plan } = copy.work;
-  const body = chunkDisabling({ ...chunk.row, ...chunk }, plan.doc_form);
-  const facts = { write: "disable chunk", old_id: chunk.row.id, target_id: id } as const;
-  const find = findChunk(copy, id, ({ enabled }) => !enabled);
-  const ended = yield* writing(copy.work, facts, options.writer.updateChunk(place, id, body), find);
-  return ended.kind === "done" ? null : ended.reason;
-}
-
-/** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
-async function bindAttachments(
-  copy: DocumentCopy,
-  { id, row, enabled }: ChunkCopy,
-  attachment_ids: readonly string[],
-): Promise<string | null> {
-  const { options, place, plan } = copy.work;
-  const body = { ...newChunk(row, plan.doc_form), ...(enabled ? {} : { enabled: true }), attachment_ids };
-  const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
-  const find = findChunk(copy, id, (there) => isSameSet(there.attachment_ids, attachment_ids));
-  const ended = await write(copy.work, facts, options.writer.updateChunk(place, id, body), find);
-  return ended.kind === "done" ? null : ended.reason;
-}
-
-function findChunk(copy: DocumentCopy, id: string, isDone: (there: StandingChunk) => boolean): Find {
-  return async () => {
-    const there = await readChunk(copy.work, id);
-    return there && isDone(there) ? { ids: [id] } : undefined;
-  };
-}
-
-/** A child chunk of the target. */
-export interface ChildThere {
-  readonly id: string;
-  readonly content: string;
-  /** automatic or customized; may be another value. */
-  readonly type: string | null;
-}
-
+/** A child chunk of the target, and one of the dump. */
+export type ChildThere = Pick<StandingChild, "id" | "content" | "type">;
 type Wanted = Pick<ChildRow, "id" | "content" | "type" | "position">;
 
 /** The writes that make the children of a chunk match the dump, in order. */
-interface ChildFix<W extends Wanted, T extends ChildThere> {
+interface ChildFix {
   /** From last to first, so that the remaining ones always begin like the dump. */
-  readonly remove: readonly T[];
+  readonly remove: readonly ChildThere[];
   /** Existing children to mark as customized. */
-  readonly customize: readonly { readonly wanted: W; readonly there: T }[];
+  readonly customize: readonly { readonly wanted: Wanted; readonly there: ChildThere }[];
   /** To add after the last one, in order. */
-  readonly add: readonly W[];
+  readonly add: readonly Wanted[];
 }
 
 /**
  * Compares the children that the service made with those of the dump. The service adds children only at the end, so the longest
  * matching beginning stays, and the rest is removed.
  */
-export function planChildren<W extends Wanted, T extends ChildThere>(
-  wanted: readonly W[],
-  there: readonly T[],
-): ChildFix<W, T> {
+export function planChildren(wanted: readonly Wanted[], there: readonly ChildThere[]): ChildFix {
   const differing = there.findIndex(({ content }, at) => content !== wanted[at]?.content);
   const kept = differing < 0 ? there : there.slice(0, differing);
   const customize = kept.flatMap((child, at) => {

@@ -6,6 +6,7 @@ import type { Kind } from "../../rows/columns.js";
 import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import { type JournalFacts, type KnownCopy, noFacts } from "../journal-facts.js";
+import { shownId, unknownDocuments } from "../target.js";
 import { compareDatasetSettings } from "./compare-settings.js";
 import {
   type CopyPlan,
@@ -13,14 +14,13 @@ import {
   type DatasetSettings,
   type DocumentPlan,
   datasetKey,
-  type Loss,
   wishedName,
 } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
 import { type DatasetDetails, type DumpDetails, datasetFrom } from "./details.js";
-import { type FoundTarget, findTargets, shownId, type TargetApi, type WishedDataset } from "./find-targets.js";
-import { formOf, noAttachments, noRows, planDocument, refusalOf } from "./plan-document.js";
-import { type DumpReading, formIn, readDump } from "./read-dump.js";
+import { type FoundTarget, findTargets, type TargetApi } from "./find-targets.js";
+import { formOf, noRows, planDocument, refusalOf } from "./plan-document.js";
+import { formIn, readDump } from "./read-dump.js";
 
 type OwnerOptions = "documents" | "dataset" | "memory" | "signal" | "progress";
 
@@ -46,7 +46,7 @@ export interface PlannedCopy {
  * StopError if a file differs from its manifest, or the target does not list what it has.
  */
 export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
-  const { dump, documents, dataset, progress } = options;
+  const { dump, documents, progress } = options;
   checkWishes(dump, options);
   progress.step = "reading the run";
   const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
@@ -55,54 +55,35 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const reading = await readDump(dump, { ...options, canUpload });
   const chosen = chooseDatasets(dump, reading, documents);
   progress.step = "asking the service";
-  const { targets, gone, warnings } = await findTargets(api, chosen.map(wishOf), options);
-  const facts = dataset === "new" ? noFacts : options.facts;
-  const judge = refusalOf(dump);
-  const goneDocuments: string[] = [];
-  const datasets = chosen.flatMap((each) => {
-    const found = targets.get(each.key);
-    if (!found) return [];
-    const { plans, gone } = planDocuments(each, { reading, found, facts, judge });
-    goneDocuments.push(...gone);
-    return [planDataset(each, found, plans)];
+  const wished = chosen.map(({ key, details: { dataset_id }, name, form }) => {
+    return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
   });
+  const { targets, gone, warnings } = await findTargets(api, wished, options);
+  const facts = options.dataset === "new" ? noFacts : options.facts;
+  const judge = refusalOf(dump);
+  const datasets: DatasetPlan[] = [];
+  const goneDocuments: string[] = [];
+  for (const each of chosen) {
+    const { key: dataset_key, details: dataset } = each;
+    const found = targets.get(dataset_key);
+    if (!found) continue;
+    const plans = each.documents.map((document) => {
+      const { document_id } = document;
+      const details = reading.documents.get(documentKey(document));
+      const known = facts.documents.get(document_id);
+      const earlier = known && isThere(known, found) ? { target_id: known.target_id, state: known.state } : null;
+      if (known && !earlier) goneDocuments.push(document_id);
+      const refusal = judge(document, formOf({ document, details, dataset }));
+      const rows = reading.rows.get(documentKey(document)) ?? noRows;
+      return planDocument({ document, dataset_key, dataset, details, earlier, refusal, rows });
+    });
+    datasets.push(planDataset(each, found, plans));
+  }
   return {
     plan: { datasets },
     warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings],
     gone: [...gone, ...goneDocuments],
   };
-}
-
-function wishOf({ key, details: { dataset_id }, name, form }: ChosenDataset): WishedDataset {
-  return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
-}
-
-interface Grounds extends Pick<PlanOptions, "facts"> {
-  readonly reading: DumpReading;
-  readonly found: FoundTarget;
-  readonly judge: ReturnType<typeof refusalOf>;
-}
-
-/** The plans of a dataset's documents, and the ids of those whose copies are gone. */
-function planDocuments(
-  { key: dataset_key, details: dataset, documents }: ChosenDataset,
-  { reading, found, facts, judge }: Grounds,
-): { readonly plans: readonly DocumentPlan[]; readonly gone: readonly string[] } {
-  const gone: string[] = [];
-  const plans = documents.map((document) => {
-    const key = documentKey(document);
-    const details = reading.documents.get(key);
-    const known = facts.documents.get(document.document_id);
-    const earlier = known && isThere(known, found) ? { target_id: known.target_id, state: known.state } : null;
-    if (known && !earlier) gone.push(document.document_id);
-    return planDocument({
-      ...{ document, dataset_key, dataset, details, earlier },
-      refusal: judge(document, formOf({ document, details, dataset })),
-      counts: reading.counts.get(key) ?? noRows,
-      attachments: reading.counts.get(key) ?? noAttachments,
-    });
-  });
-  return { plans, gone };
 }
 
 /** Whether the copy of a document is in the dataset. An incomplete list does not prove that a copy is gone. */
@@ -111,14 +92,9 @@ function isThere({ target_id, target_dataset_id }: KnownCopy, { target, there }:
   return there.documents.flaw !== null || there.documents.ids.has(target_id);
 }
 
-/** The owner's options that a dump may not allow. */
-export interface Wishes {
-  readonly documents: readonly string[];
-}
-
 /** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
-export function checkWishes(dump: Dump, wishes: Wishes): void {
-  const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
+export function checkWishes(dump: Dump, { documents }: Pick<PlanOptions, "documents">): void {
+  const problems = [...dumpProblems(dump), ...unknownDocuments(dump.manifest, documents)];
   if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
 }
 
@@ -133,13 +109,6 @@ function dumpProblems(dump: Dump): readonly Problem[] {
     ...(lack === undefined ? [] : [{ path: "", message }]),
     ...(isExact ? [] : [{ path: "", message: inexactReason(dump) }]),
   ];
-}
-
-function documentProblems({ manifest }: Dump, { documents }: Wishes): readonly Problem[] {
-  const there = new Set(manifest.documents.map(({ document_id }) => document_id));
-  return documents
-    .filter((id) => !there.has(id))
-    .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
 /** Plans a dataset: the settings to create it with, and those that are lost. */
@@ -159,12 +128,9 @@ export function planDataset(
     built_in_fields: details.built_in_fields === true,
     tags: details.tags ?? [],
     equipping: countEquipping(details, standing),
-    losses: [
-      ...unknownLosses(details),
-      ...permissionLosses(details),
-      ...(standing && existed ? differencesOf(details, standing) : []),
-      ...pipelineLosses(details),
-    ],
+    losses: settingLosses(details, standing && existed ? standing : null).map(
+      (reason) => ({ part: "settings", rows: 1, reason }) as const,
+    ),
     documents,
   };
 }
@@ -195,35 +161,24 @@ function isPartial({ permission }: DatasetDetails): boolean {
   return permission === "partial_members";
 }
 
-function permissionLosses(details: DatasetDetails): readonly Loss[] {
-  if (!isPartial(details)) return [];
-  return [settingLoss("The permission partial_members becomes only_me: the run does not know the members.")];
-}
-
-function unknownLosses({ name }: DatasetDetails): readonly Loss[] {
-  if (name !== null) return [];
-  return [settingLoss("The run could not read the settings of the dataset: the service chooses them.")];
-}
-
-function pipelineLosses({ runtime_mode, pipeline_id }: DatasetDetails): readonly Loss[] {
-  if (runtime_mode !== "rag_pipeline" && !pipeline_id) return [];
-  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself is not copied.")];
-}
-
-/** The losses in a dataset that the restore did not make: it keeps its settings, so those that differ from the run are lost. */
-function differencesOf(details: DatasetDetails, there: DatasetDetails): readonly Loss[] {
-  const sentences = compareDatasetSettings(details, there, true);
-  return sentences.map((sentence) => settingLoss(`I${sentence.slice(1)}, and stays as it is there.`));
-}
-
-function settingLoss(reason: string): Loss {
-  return { part: "settings", rows: 1, reason };
+/** A sentence for each lost setting. `existing`: the dataset if the restore did not make it: it keeps its settings. */
+function settingLosses(details: DatasetDetails, existing: DatasetDetails | null): readonly string[] {
+  const differing = existing ? compareDatasetSettings(details, existing, true) : [];
+  const hasPipeline = details.runtime_mode === "rag_pipeline" || Boolean(details.pipeline_id);
+  return [
+    ...(details.name === null ? ["The run could not read the settings of the dataset: the service chooses them."] : []),
+    ...(isPartial(details)
+      ? ["The permission partial_members becomes only_me: the run does not know the members."]
+      : []),
+    ...differing.map((sentence) => `I${sentence.slice(1)}, and stays as it is there.`),
+    ...(hasPipeline ? ["A pipeline makes the chunks of the dataset: the pipeline itself is not copied."] : []),
+  ];
 }
 
 type DumpedDocument = Manifest["documents"][number];
 
 /** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
-export interface ChosenDataset {
+interface ChosenDataset {
   readonly key: string;
   readonly details: DatasetDetails;
   /** Its id if the run does not know its name. */
@@ -260,9 +215,8 @@ function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readon
 
 /** The most frequent text; if several are, the first. */
 function mostFrequent(texts: readonly string[]): string {
-  const groups = [...groupRows(texts, (text) => text)];
-  const most = Math.max(...groups.map(([, own]) => own.length));
-  return groups.find(([, own]) => own.length === most)?.[0] ?? "";
+  const groups = [...groupRows(texts, (text) => text)].sort(([, one], [, other]) => other.length - one.length);
+  return groups[0]?.[0] ?? "";
 }
 
 /** Sentences about documents that a run lacks or may lack. */

@@ -13,17 +13,14 @@ export interface DocumentFacts {
   /** Why it cannot be copied, as a sentence; null if it can. */
   readonly refusal: string | null;
   readonly earlier: EarlierDocument | null;
-  readonly counts: RowCounts;
-  readonly attachments: DocumentAttachments;
+  readonly rows: DocumentRows;
 }
 
 /** Plans a document. A refused one has no other losses, because none of it is copied. */
 export function planDocument(facts: DocumentFacts): DocumentPlan {
-  const { document, dataset_key, dataset, details, refusal, counts, attachments } = facts;
+  const { document, dataset_key, dataset, details, refusal, rows } = facts;
   const { dataset_id, document_id } = document;
   const refused = refusal ?? (details ? null : noDetails);
-  const rule = details?.process_rule ?? null;
-  const { values, losses } = planValues(details?.values ?? [], dataset);
   return {
     dataset_id,
     document_id,
@@ -32,28 +29,19 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
     doc_form: formOf(facts),
     doc_language: details?.doc_language ?? null,
     indexing_technique: dataset.indexing_technique,
-    process_rule: rule ?? { mode: "automatic" },
+    process_rule: details?.process_rule ?? { mode: "automatic" },
     refused,
     earlier: facts.earlier,
-    chunks: counts.chunks,
-    disabled: counts.disabled,
-    children: counts.children,
-    characters: counts.characters,
-    metadata: values,
+    chunks: rows.chunks,
+    disabled: rows.disabled,
+    children: rows.children,
+    characters: rows.characters,
+    metadata: knownValues(facts).filter(isPlain),
     enabled: details?.enabled ?? true,
     archived: details?.archived ?? false,
-    attachments: attachments.plans,
-    attached: attachments.attached,
-    losses:
-      refused === null
-        ? [
-            ...lossesOfRows(counts, attachments),
-            ...stateLosses(counts, details),
-            ...losses,
-            ...ruleLosses(rule),
-            ...sourceLosses(details),
-          ]
-        : [],
+    attachments: rows.attachments,
+    attached: rows.attached,
+    losses: refused === null ? lossesOf(facts) : [],
   };
 }
 
@@ -68,88 +56,54 @@ export function formOf({
   return document.doc_form ?? details?.doc_form ?? dataset.doc_form ?? "text_model";
 }
 
-/** The values whose fields the dataset has, and the losses for the others. */
-function planValues(
-  all: DocumentDetails["values"],
-  { fields }: DatasetDetails,
-): { readonly values: readonly ValuePlan[]; readonly losses: readonly Loss[] } {
-  const names = new Set(fields?.map(({ name }) => name));
-  const known = all.filter(({ name }) => names.has(name));
-  const values = known.flatMap(({ name, value }) => (isValue(value) ? [{ name, value }] : []));
-  return {
-    values,
-    losses: [
-      ...lossOf("metadata", all.length - known.length, "The dataset of the run has no metadata field of this name."),
-      ...lossOf("metadata", known.length - values.length, "The value is neither a text nor a number."),
-    ],
-  };
+/** The values whose fields the dataset has. */
+function knownValues({ details, dataset }: DocumentFacts): DocumentDetails["values"] {
+  const names = new Set(dataset.fields?.map(({ name }) => name));
+  return details?.values.filter(({ name }) => names.has(name)) ?? [];
 }
 
-function isValue(value: unknown): value is ValuePlan["value"] {
-  return value === null || typeof value === "string" || typeof value === "number";
+function isPlain(field: DocumentDetails["values"][number]): field is ValuePlan {
+  return field.value === null || typeof field.value === "string" || typeof field.value === "number";
 }
 
-function lossesOfRows(counts: RowCounts, { losing, reason }: DocumentAttachments): readonly Loss[] {
-  const { lost_chunks, lost_children, orphans, summaries } = counts;
+function lossesOf(facts: DocumentFacts): readonly Loss[] {
+  const { details, rows } = facts;
+  const { values = [], enabled, archived, process_rule, data_source_type } = details ?? {};
+  const known = knownValues(facts);
+  const isOff = enabled === false || archived === true; // the last step, which disables the enabled chunks
+  const source = data_source_type ?? "upload_file";
+  const loss = (part: LossPart, count: number, reason: string): Loss => ({ part, rows: count, reason });
+  const noChunk = "The service accepts no chunk without content, and in qa_model none without an answer.";
+  const isOffReason = "The service disables the chunks of a document that is disabled or archived.";
+  const noField = "The dataset of the run has no metadata field of this name.";
+  const noRule = "The run has no process rule of the document: it becomes automatic.";
+  const asText = `It is copied as text, and no longer synchronised with its source (${source}).`;
   return [
-    ...lossOf(
-      "chunks",
-      lost_chunks,
-      "The service accepts no chunk without content, and in qa_model none without an answer.",
-    ),
-    ...lossOf("children", lost_children, "The service accepts no child chunk without content."),
-    ...lossOf("children", orphans, "Their chunks are not copied."),
-    ...lossOf("attachments", losing, reason),
-    ...lossOf("summaries", summaries, "The service makes the summaries of chunks itself."),
-  ];
+    loss("chunks", rows.lost_chunks, noChunk),
+    loss("children", rows.lost_children, "The service accepts no child chunk without content."),
+    loss("children", rows.orphans, "Their chunks are not copied."),
+    loss("attachments", rows.losing, rows.reason),
+    loss("summaries", rows.summaries, "The service makes the summaries of chunks itself."),
+    loss("states", isOff ? rows.chunks - rows.disabled : 0, isOffReason),
+    loss("metadata", values.length - known.length, noField),
+    loss("metadata", known.filter((value) => !isPlain(value)).length, "The value is neither a text nor a number."),
+    loss("process rule", process_rule ? 0 : 1, noRule),
+    loss("source", source === "upload_file" ? 0 : 1, asText),
+  ].filter((each) => each.rows > 0);
 }
 
-/** The service disables the enabled chunks of a document when it disables or archives the document, which is the last step. */
-function stateLosses({ chunks, disabled }: RowCounts, details: DocumentDetails | undefined): readonly Loss[] {
-  const { enabled = true, archived = false } = details ?? {};
-  const isOff = enabled === false || archived === true;
-  const reason = "The service disables the chunks of a document that is disabled or archived.";
-  return lossOf("states", isOff ? chunks - disabled : 0, reason);
-}
-
-function ruleLosses(rule: object | null): readonly Loss[] {
-  return lossOf("process rule", rule ? 0 : 1, "The run has no process rule of the document: it becomes automatic.");
-}
-
-function sourceLosses(details: DocumentDetails | undefined): readonly Loss[] {
-  const type = details?.data_source_type ?? "upload_file";
-  const isSynchronised = type !== "upload_file";
-  return lossOf(
-    "source",
-    isSynchronised ? 1 : 0,
-    `It is copied as text, and no longer synchronised with its source (${type}).`,
-  );
-}
-
-function lossOf(part: LossPart, rows: number, reason: string): readonly Loss[] {
-  return rows > 0 ? [{ part, rows, reason }] : [];
-}
-
-type DumpedDocument = Manifest["documents"][number];
 /** Returns a function that explains why a document of a dump, with its form, cannot be copied; null if it can. */
-export function refusalOf({ manifest }: Dump): (document: DumpedDocument, form: string) => string | null {
-  const filtered = new Set(filteredDatasets(manifest.options));
-  return (document, form) => {
-    const lacksChildren = manifest.options.child_chunks === "none" && form === "hierarchical_model";
-    return chunksRefusal(document, filtered, lacksChildren);
+export function refusalOf({ manifest }: Dump) {
+  const { options } = manifest;
+  const filtered = new Set(filteredDatasets(options));
+  return ({ dataset_id, status, error }: DocumentFacts["document"], form: string): string | null => {
+    if (status !== "complete")
+      return `The run did not read all of it: it is ${status}${error === null ? "" : ` (${error})`}.`;
+    if (filtered.has(dataset_id)) return "The run left out chunks of it: the job has a filter (status, keyword).";
+    if (options.child_chunks === "none" && form === "hierarchical_model")
+      return "The run read no child chunks of it: the job has child_chunks: none.";
+    return null;
   };
-}
-
-function chunksRefusal(
-  { dataset_id, status, error }: DumpedDocument,
-  filtered: ReadonlySet<string>,
-  lacksChildren: boolean,
-): string | null {
-  if (status !== "complete")
-    return `The run did not read all of it: it is ${status}${error === null ? "" : ` (${error})`}.`;
-  if (filtered.has(dataset_id)) return "The run left out chunks of it: the job has a filter (status, keyword).";
-  if (lacksChildren) return "The run read no child chunks of it: the job has child_chunks: none.";
-  return null;
 }
 
 export interface RowCounts {
@@ -167,15 +121,10 @@ export interface RowCounts {
   readonly characters: number;
 }
 
-export const noRows: RowCounts = {
-  ...{ chunks: 0, disabled: 0, summaries: 0, lost_chunks: 0 },
-  ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
-};
-
-/** The attachments of a document's copied chunks. */
-export interface DocumentAttachments {
+/** The rows of a document, and the attachments of its copied chunks. */
+export interface DocumentRows extends RowCounts {
   /** The attachments that can be bound, each once, in the order of the chunks. */
-  readonly plans: readonly AttachmentPlan[];
+  readonly attachments: readonly AttachmentPlan[];
   /** Chunks with attachments that can be bound. */
   readonly attached: number;
   /** Chunks that lose attachments, and why. */
@@ -183,5 +132,9 @@ export interface DocumentAttachments {
   readonly reason: string;
 }
 
-/** For a document without attachments. */
-export const noAttachments: DocumentAttachments = { plans: [], attached: 0, losing: 0, reason: "" };
+/** For a document without rows. */
+export const noRows: DocumentRows = {
+  ...{ chunks: 0, disabled: 0, summaries: 0, lost_chunks: 0 },
+  ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
+  ...{ attachments: [], attached: 0, losing: 0, reason: "" },
+};

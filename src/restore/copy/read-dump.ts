@@ -1,20 +1,28 @@
-import { attachmentIds, membersOf, textIn } from "../../compare/document-rows.js";
-import { checkExactFiles } from "../../compare/load-document-rows.js";
+import {
+  attachmentIds,
+  type ChunkWithChildren,
+  childFromJson,
+  chunkFromJson,
+  type DocumentId,
+  groupRows,
+  membersOf,
+  textIn,
+} from "../../compare/document-rows.js";
+import { checkExactFiles, loadDocumentIds, ofDocument, rowJson } from "../../compare/load-document-rows.js";
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow, streamTexts } from "../../duckdb/read-rows.js";
 import { loadRows } from "../../dump/load.js";
 import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
-import { isRefused, isRefusedChild, loadQuestions } from "./coming-rows.js";
 import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
 import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
-import { type DocumentAttachments, formOf, noAttachments, noRows, type RowCounts } from "./plan-document.js";
+import { type DocumentRows, formOf, noRows, type RowCounts } from "./plan-document.js";
 
 /** The facts of a dump that a plan needs, without texts of chunks. */
-export interface DumpReading extends DumpDetails {
+interface DumpReading extends DumpDetails {
   /** By `documentKey`. */
-  readonly counts: ReadonlyMap<string, RowCounts & DocumentAttachments>;
+  readonly rows: ReadonlyMap<string, DocumentRows>;
 }
 
 interface ReadingOptions {
@@ -33,13 +41,13 @@ export async function readDump(dump: Dump, { memory, signal, ...source }: Readin
     const details = await readDetails(connection, dump, { signal });
     await loadQuestions(connection, formsIn(dump, details));
     await loadCounted(connection, dump, signal);
-    const rows = await countRows(connection);
+    const counts = await countRows(connection);
     const attachments = await findAttachments(connection, { ...source, files: attachmentFiles(dump) });
-    const counts = dump.manifest.documents.map(documentKey).map((key) => {
-      const counted = { ...noRows, ...rows.get(key) };
-      return [key, { ...counted, ...(attachments.get(key) ?? noAttachments) }] as const;
+    const rows = dump.manifest.documents.map((document): [string, DocumentRows] => {
+      const key = documentKey(document);
+      return [key, { ...noRows, ...counts.get(key), ...attachments.get(key) }];
     });
-    return { ...details, counts: new Map(counts) };
+    return { ...details, rows: new Map(rows) };
   });
 }
 
@@ -52,6 +60,19 @@ export function formIn({ datasets, documents }: DumpDetails, document: Manifest[
   const dataset = datasets.get(document.dataset_id) ?? datasetFrom({ dataset_id: document.dataset_id });
   return formOf({ document, details: documents.get(documentKey(document)), dataset });
 }
+
+/** SQL: whether a text is blank, by the definition of JavaScript's `trim`. */
+const isBlank = (text: string) => `regexp_full_match(coalesce(${text}, ''), '[\\t-\\r \\x{FEFF}\\p{Z}]*')`;
+
+/**
+ * SQL: whether the service refuses a chunk: without content, or, in documents of the table `questions`, without an answer
+ * (400 of POST segments). Plan, writes and proof all use this condition.
+ */
+const isRefused = `(${isBlank("content")} OR ${isBlank("answer")}
+  AND (dataset_id, document_id) IN (SELECT (dataset_id, document_id) FROM questions))`;
+
+/** Like `isRefused`, for a child chunk. */
+const isRefusedChild = isBlank("content");
 
 /** SQL: the columns that the counts need, without texts. Characters are code points. */
 const counted = {
@@ -69,37 +90,33 @@ async function loadCounted(connection: Connection, dump: Dump, signal: AbortSign
     });
 }
 
+const countNames: readonly (keyof RowCounts)[] = [
+  ...(["chunks", "disabled", "summaries", "lost_chunks"] as const),
+  ...(["children", "lost_children", "orphans", "characters"] as const),
+];
+
 /** Counts the rows of each document. A child chunk is copied only with its chunk. */
 async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<RowCounts>>> {
-  const chunks = await rowsOf(
+  const comes = "c.id IS NOT NULL AND NOT k.refused";
+  const found = await rowsOf(
     connection,
-    `SELECT dataset_id, document_id, count(*) FILTER (refused) AS lost_chunks, count(*) FILTER (NOT refused) AS chunks,
-      count(*) FILTER (NOT refused AND disabled) AS disabled, count(*) FILTER (NOT refused AND has_summary) AS summaries,
-      sum(characters) FILTER (NOT refused) AS characters FROM chunks GROUP BY ALL`,
+    `SELECT * EXCLUDE (chunk_characters, child_characters),
+      coalesce(chunk_characters, 0) + coalesce(child_characters, 0) AS characters
+    FROM (SELECT dataset_id, document_id, count(*) FILTER (refused) AS lost_chunks, count(*) FILTER (NOT refused) AS chunks,
+        count(*) FILTER (NOT refused AND disabled) AS disabled, count(*) FILTER (NOT refused AND has_summary) AS summaries,
+        sum(characters) FILTER (NOT refused) AS chunk_characters FROM chunks GROUP BY ALL)
+    LEFT JOIN (SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NULL) AS orphans,
+        count(*) FILTER (c.id IS NOT NULL AND k.refused) AS lost_children, count(*) FILTER (${comes}) AS children,
+        sum(k.characters) FILTER (${comes}) AS child_characters
+      FROM child_chunks k LEFT JOIN (FROM chunks WHERE NOT refused) c
+        ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL)
+    USING (dataset_id, document_id)`,
   );
-  const children = await rowsOf(
-    connection,
-    `SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NULL) AS orphans,
-      count(*) FILTER (c.id IS NOT NULL AND k.refused) AS lost_children, count(*) FILTER (c.id IS NOT NULL AND NOT k.refused) AS children,
-      sum(k.characters) FILTER (c.id IS NOT NULL AND NOT k.refused) AS characters
-    FROM child_chunks k LEFT JOIN (FROM chunks WHERE NOT refused) c
-      ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL`,
-  );
-  const below = new Map(children.map((row) => [documentKey(row), row]));
-  return new Map(
-    chunks.map((row) => {
-      const own = below.get(documentKey(row)) ?? {};
-      const count = (name: keyof RowCounts, from: SqlRow = row) => Number(from[name] ?? 0);
-      const counts: RowCounts = {
-        ...{ chunks: count("chunks"), disabled: count("disabled"), summaries: count("summaries") },
-        ...{ lost_chunks: count("lost_chunks"), orphans: count("orphans", own) },
-        ...{ children: count("children", own), lost_children: count("lost_children", own) },
-        characters: count("characters") + count("characters", own),
-      };
-      return [documentKey(row), counts];
-    }),
-  );
+  const countsOf = (row: SqlRow) => Object.fromEntries(countNames.map((name) => [name, Number(row[name] ?? 0)]));
+  return new Map(found.map((row) => [documentKey(row), countsOf(row)]));
 }
+
+type Attachments = Pick<DocumentRows, "attachments" | "attached" | "losing" | "reason">;
 
 interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUpload"> {
   /** The files in the dump, by attachment id. */
@@ -110,23 +127,23 @@ interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUp
 async function findAttachments(
   connection: Connection,
   source: AttachmentSource,
-): Promise<ReadonlyMap<string, DocumentAttachments>> {
-  const found = new Map<string, { plans: Map<string, AttachmentPlan>; attached: number; losing: number }>();
+): Promise<ReadonlyMap<string, Attachments>> {
+  const found = new Map<string, { attachments: Map<string, AttachmentPlan>; attached: number; losing: number }>();
   const json = "to_json({'dataset_id': dataset_id, 'document_id': document_id, 'attachments': attachments})::VARCHAR";
   const rows = "(FROM chunks WHERE NOT refused AND coalesce(attachments, '') NOT IN ('', '[]') ORDER BY row)";
   for await (const texts of streamTexts(connection, json, rows))
     for (const text of texts) {
       const row = membersOf(JSON.parse(text));
-      const own = found.get(documentKey(row)) ?? { plans: new Map(), attached: 0, losing: 0 };
+      const own = found.get(documentKey(row)) ?? { attachments: new Map(), attached: 0, losing: 0 };
       found.set(documentKey(row), own);
       const ids = attachmentIds(textIn(row.attachments));
       const plans = ids.map((id) => planOf(id, source)).filter((plan) => plan !== undefined);
       if (plans.length > 0) own.attached++;
       if (plans.length < ids.length) own.losing++;
-      for (const plan of plans) own.plans.set(plan.id, plan);
+      for (const plan of plans) own.attachments.set(plan.id, plan);
     }
   const reason = source.canUpload ? noFiles : noRoute;
-  return new Map([...found].map(([key, own]) => [key, { ...own, plans: [...own.plans.values()], reason }]));
+  return new Map([...found].map(([key, own]) => [key, { ...own, attachments: [...own.attachments.values()], reason }]));
 }
 
 const noFiles = "The run does not have the files of attachments.";
@@ -136,4 +153,79 @@ function planOf(id: string, { isSameService, files, canUpload }: AttachmentSourc
   if (isSameService) return { id, file: null };
   const file = canUpload ? files.get(id) : undefined;
   return file && { id, file };
+}
+
+/** A document of a dump with its form. */
+interface FormedDocument extends DocumentId {
+  readonly form: string;
+}
+
+/** Makes the table `questions` of the qa_model documents. */
+function loadQuestions(connection: Connection, documents: readonly FormedDocument[]): Promise<void> {
+  const questions = documents.filter(({ form }) => form === "qa_model");
+  return loadDocumentIds(connection, "questions", questions);
+}
+
+/** Drops rows that cannot be copied from the tables of `loadDocumentRows`. A child chunk is copied only with its chunk. */
+export async function keepComing(
+  connection: Connection,
+  name: string,
+  documents: readonly FormedDocument[],
+): Promise<void> {
+  await loadQuestions(connection, documents);
+  await connection.run(`DELETE FROM ${name}_chunks WHERE ${isRefused};
+    DELETE FROM ${name}_child_chunks WHERE ${isRefusedChild}
+      OR row NOT IN (SELECT k.row FROM ${name}_child_chunks k SEMI JOIN ${name}_chunks c
+        ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id)`);
+}
+
+/** Reads the chunks of a document with their child chunks, in order. Several documents may be read at once. */
+export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildren>;
+
+/** Returns a function that reads chunks from the tables of `loadDocumentRows`, with `chunksAtOnce` per document in memory. */
+export async function chunkReader(connection: Connection, name: string, signal: AbortSignal): Promise<ReadChunks> {
+  const chunkRows = await findRowRanges(connection, `${name}_chunks`);
+  const childRows = await findRowRanges(connection, `${name}_child_chunks`);
+  const inTurn = oneAtATime();
+  const read = async <T>(kind: "chunks" | "child_chunks", from: string, fromJson: (text: string) => T) => {
+    const found = await inTurn(() => connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`));
+    return found.getRowsJson().map(([text]) => fromJson(String(text)));
+  };
+  return async function* (document) {
+    const [first, last] = chunkRows.get(documentKey(document)) ?? noRange;
+    const range = (childRows.get(documentKey(document)) ?? noRange).join(" AND ");
+    const below = `FROM ${name}_child_chunks WHERE row BETWEEN ${range} AND ${ofDocument(document)}`;
+    for (let row = first; row <= last; row += chunksAtOnce) {
+      signal.throwIfAborted();
+      const end = Math.min(last, row + chunksAtOnce - 1);
+      const page = `FROM ${name}_chunks WHERE row BETWEEN ${row} AND ${end} AND ${ofDocument(document)}`;
+      const chunks = await read("chunks", page, chunkFromJson);
+      const children = await read("child_chunks", `${below} AND segment_id IN (SELECT id ${page})`, childFromJson);
+      const childrenOf = groupRows(children, ({ segment_id }) => segment_id);
+      for (const chunk of chunks) yield { ...chunk, children: childrenOf.get(chunk.id) ?? [] };
+    }
+  };
+}
+
+const chunksAtOnce = 500;
+
+/** The first and last row of a document; `noRange` if it has no rows. */
+type RowRange = readonly [first: number, last: number];
+const noRange: RowRange = [1, 0];
+
+/** Finds each document's rows in a table, by `documentKey`, so that DuckDB scans only those rows. */
+async function findRowRanges(connection: Connection, table: string): Promise<ReadonlyMap<string, RowRange>> {
+  const sql = `SELECT dataset_id, document_id, min(row) AS first, max(row) AS last FROM ${table} GROUP BY ALL`;
+  const found = await rowsOf(connection, sql);
+  return new Map(found.map((row) => [documentKey(row), [Number(row.first), Number(row.last)]]));
+}
+
+/** Returns a function that runs work one at a time, because a connection runs one statement at a time. */
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let before: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = before.then(work);
+    before = done.catch(() => {});
+    return done;
+  };
 }

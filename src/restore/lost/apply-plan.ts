@@ -7,16 +7,14 @@ import type {
   RestorePlan,
   TargetChunk,
 } from "../../compare/lost/restore-plan.js";
-import type { WrittenRow } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
+import { addChild, disableChunk, newChunk, updateChild, updateChunk } from "../row-writes.js";
 import {
-  childHash,
   haveSameTexts,
   keywordsHash,
   readChildren,
   type StandingChild,
   type StandingChunk,
-  standingChunk,
   textsHash,
 } from "../standing-rows.js";
 import { interleave, sideBySide, type Waiting } from "../write-once.js";
@@ -25,12 +23,12 @@ import {
   DocumentWork,
   type Landed,
   type Landing,
+  mendChunk,
   type Prepare,
-  type ReadyWrite,
+  type Undecided,
   writeRow,
 } from "./document-work.js";
-import { chunkDisabling, chunkUpdate, mendChunk, newChunk, type UnindexedChunk } from "./mend-chunk.js";
-import type { Applied, AppliedRow, RowOutcome } from "./restore-options.js";
+import type { Applied, AppliedRow } from "./restore-options.js";
 
 /**
  * Executes a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
@@ -41,9 +39,8 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
   const { journal, progress } = options;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
   progress.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
-  const unreconciled = new Set(journal.open.map(({ document_id }) => document_id));
   const rows = await sideBySide(toWrite, options, (document, signal) =>
-    applyDocument(document, { ...options, signal }, unreconciled.has(document.document_id)),
+    applyDocument(document, { ...options, signal }),
   );
   return { rows: rows.flat(), writes: journal.writes };
 }
@@ -51,11 +48,10 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
 async function applyDocument(
   { dataset_id, document_id, doc_form, restores }: DocumentPlan,
   options: ApplyOptions,
-  isUnreconciled: boolean,
 ): Promise<readonly AppliedRow[]> {
-  const { progress } = options;
+  const { journal, progress } = options;
   const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
-  if (isUnreconciled)
+  if (journal.open.some((intent) => intent.document_id === document_id))
     work.refused = "the outcome of an earlier write to this document is not known: restore it again later";
   let waiting = 0;
   const onWaiting = (count: number) => {
@@ -83,95 +79,66 @@ export async function reconcileLost(options: ApplyOptions): Promise<void> {
   await interleave(repairs, options);
 }
 
-const outcomes: Readonly<Record<Landed["kind"], RowOutcome>> = {
-  done: "written",
-  there: "there",
-  changed: "changed meanwhile",
-  failed: "failed",
-  busy: "failed",
-};
-
 /** Restores one chunk: its texts, then its children, and finally its disabled state. Returns a row for each. */
 async function* restoreChunk(work: DocumentWork, restore: ChunkRestore): Waiting<readonly AppliedRow[]> {
   const { documentId: document_id } = work.place;
+  const { chunk_id: id, position, disable } = restore;
   const texts = yield* textsOf(work, restore);
   const children: AppliedRow[] = [];
   for (const child of restore.children) {
     const landed = isGood(texts) ? yield* restoreChild(work, texts.id, child) : notBelow(texts);
-    children.push({ document_id, level: "child_chunk", ...nameOf(child), ...resultOf(landed) });
+    const name = { id: child.child_id, position: child.position };
+    children.push({ document_id, level: "child_chunk", ...name, ...resultOf(landed) });
   }
-  const end = restore.disable && isGood(texts) ? yield* disabling(work, restore, texts.id) : undefined;
-  if (restore.texts === null && !restore.disable) return children;
+  const said = restore.texts ?? restore.target;
+  const end = disable && said && isGood(texts) ? yield* disabled(work, id, texts.id, said) : undefined;
+  if (restore.texts === null && !disable) return children;
   const result = end ? resultOfBoth(restore.texts === null ? undefined : texts, end) : resultOf(texts);
-  const { chunk_id: id, position } = restore;
   return [{ document_id, level: "chunk", id, position, ...result }, ...children];
 }
 
-async function* textsOf(work: DocumentWork, restore: ChunkRestore): Landing {
-  const { texts, target, children } = restore;
-  if (texts) return yield* restoreTexts(work, restore, texts);
-  if (!target) return { kind: "failed", id: null, reason: "the plan names no chunk of the target" };
-  return children.length > 0 ? yield* checkParent(work, target) : { kind: "there", id: target.id };
-}
-
-async function* disabling(work: DocumentWork, { chunk_id, texts, target }: ChunkRestore, id: string): Landing {
-  const said = texts ?? target;
-  return said ? yield* disableChunk(work, chunk_id, id, said) : { kind: "there", id };
-}
-
-function isGood(landed: Landed): landed is Extract<Landed, { readonly kind: "done" | "there" }> {
-  return landed.kind === "done" || landed.kind === "there";
+function isGood(landed: Landed): landed is Extract<Landed, { readonly kind: "written" | "there" }> {
+  return landed.kind === "written" || landed.kind === "there";
 }
 
 function notBelow(parent: Landed): Landed {
-  const reason = "reason" in parent ? parent.reason : "";
-  return { kind: parent.kind === "changed" ? "changed" : "failed", id: null, reason: `its chunk: ${reason}` };
-}
-
-function nameOf({ child_id: id, position }: ChildRestore) {
-  return { id, position };
+  const reason = `its chunk: ${"reason" in parent ? parent.reason : ""}`;
+  return { kind: parent.kind === "changed meanwhile" ? parent.kind : "failed", id: null, reason };
 }
 
 type Result = Pick<AppliedRow, "outcome" | "target_id" | "reason">;
 
 function resultOf(landed: Landed): Result {
   const reason = "reason" in landed ? landed.reason : null;
-  return { outcome: outcomes[landed.kind], target_id: landed.id, reason };
+  return { outcome: landed.kind === "busy" ? "failed" : landed.kind, target_id: landed.id, reason };
 }
 
 /** If the texts are written but disabling fails for any reason, the chunk is still enabled. */
 function resultOfBoth(texts: Landed | undefined, end: Landed): Result {
-  if (isGood(end)) return resultOf(texts?.kind === "done" ? texts : end);
-  if (texts === undefined && end.kind === "changed") return resultOf(end);
+  if (isGood(end)) return resultOf(texts?.kind === "written" ? texts : end);
+  if (texts === undefined && end.kind === "changed meanwhile") return resultOf(end);
   return { ...resultOf(end), target_id: texts?.id ?? null, outcome: "still enabled" };
 }
 
-/** Writes the texts of one chunk: to its target, or as a new chunk after the last one. */
-async function* restoreTexts(
-  work: DocumentWork,
-  { chunk_id, target, equal }: ChunkRestore,
-  texts: ChunkTexts,
-): Landing {
+/** Writes the texts of one chunk: to its target, or as a new chunk after the last one. Without texts, only checks a parent of children. */
+async function* textsOf(work: DocumentWork, { chunk_id, target, texts, equal, children }: ChunkRestore): Landing {
   if (!target) {
-    const left = unindexedChunk(work, texts);
-    if (left) return yield* mended(work, { ...left, error: "" });
-    return yield* written(work, chunk_id, texts, () => prepareAdding(work, chunk_id, texts, equal));
+    const unknown = { kind: "failed", id: null, reason: "the plan names no chunk of the target" } as const;
+    return texts ? yield* addTexts(work, chunk_id, texts, equal) : unknown;
   }
+  const there = { kind: "there", id: target.id } as const;
+  if (!texts && children.length === 0) return there;
+  const prepare = (from: TargetChunk, next: ChunkTexts | null) => async () => {
+    const now = await work.read(target.id);
+    const verdict = judgeTarget(now, work.place.documentId, from, texts);
+    return verdict ?? (next ? updateChunk(work, chunk_id, next, now) : there);
+  };
+  if (!texts) return yield* writeRow(work, prepare(target, null));
+  const update = (from: TargetChunk, next: ChunkTexts) => written(work, chunk_id, next, prepare(from, next));
   const first = keywordsFirst(target, texts);
-  if (first) {
-    const landed = yield* written(work, chunk_id, first, () => prepareUpdate(work, chunk_id, target, first, texts));
-    if (landed.kind !== "done" && landed.kind !== "there") return landed;
-  }
-  const from = first ? { ...target, ...first, enabled: true } : target;
-  return yield* written(work, chunk_id, texts, () => prepareUpdate(work, chunk_id, from, texts));
-}
-
-/** A chunk that an earlier write added with these texts and that still needs repair: a touch may have changed its text slightly. */
-function unindexedChunk({ options, place }: DocumentWork, texts: ChunkTexts): WrittenRow | undefined {
-  return options.journal.unindexed.find(
-    ({ document_id, is_added, texts_sha256 }) =>
-      document_id === place.documentId && is_added && texts_sha256 === textsHash(texts),
-  );
+  if (!first) return yield* update(target, texts);
+  const landed = yield* update(target, first);
+  return isGood(landed) ? yield* update({ ...target, ...first, enabled: true }, texts) : landed;
 }
 
 /**
@@ -185,188 +152,96 @@ function keywordsFirst(target: TargetChunk, texts: ChunkTexts): ChunkTexts | und
   return { content: target.content, answer: target.answer, keywords };
 }
 
-async function* written(work: DocumentWork, oldId: string, texts: ChunkTexts, prepare: Prepare): Landing {
+async function* written(work: DocumentWork, old_id: string, texts: ChunkTexts, prepare: Prepare): Landing {
   const landed = yield* writeRow(work, prepare);
-  if (landed.kind !== "done") return landed;
-  await work.remember(textsHash(texts), landed.id);
-  if (landed.isIndexed) return landed;
+  if (landed.kind !== "written") return landed;
+  const texts_sha256 = textsHash(texts);
   const { id, error } = landed;
-  return yield* mended(work, { id, old_id: oldId, texts_sha256: textsHash(texts), error });
+  await work.remember(texts_sha256, id);
+  return landed.isIndexed ? landed : yield* mendChunk(work, { id, old_id, texts_sha256, error });
 }
 
-/** A repaired chunk counts as written. */
-async function* mended(work: DocumentWork, chunk: UnindexedChunk): Landing {
-  const landed = yield* mendChunk(work, chunk);
-  return landed.kind === "there" ? { kind: "done", id: chunk.id, isIndexed: true, error: "" } : landed;
-}
-
-/** Checks a parent chunk that is not itself written, only its children. */
-async function* checkParent(work: DocumentWork, target: TargetChunk): Landing {
-  return yield* writeRow(work, async () => {
-    const verdict = judgeTarget(await readTarget(work, target.id), work.place.documentId, target, null);
-    return verdict.kind === "changed" ? { ...verdict, id: null } : { kind: "there", id: target.id };
+/**
+ * Adds a chunk, or repairs the one that an earlier write added with these texts. `known`: chunks with these texts when the plan was made.
+ * One more means that an add landed late or someone added it; it is used.
+ */
+async function* addTexts(work: DocumentWork, old_id: string, texts: ChunkTexts, known: number): Landing {
+  const { options, place, docForm, writer } = work;
+  const hash = textsHash(texts);
+  const left = options.journal.unindexed.find(
+    (row) => row.document_id === place.documentId && row.is_added && row.texts_sha256 === hash,
+  );
+  if (left) return yield* mendChunk(work, { ...left, error: "" });
+  return yield* written(work, old_id, texts, async () => {
+    const equal = await work.equalTo(hash);
+    const others = equal.filter((id) => !work.isOurs(id));
+    const newest = others.at(-1);
+    if (newest !== undefined && others.length > known) {
+      await work.remember(hash, newest);
+      return { kind: "there", id: newest };
+    }
+    const keywords_sha256 = keywordsHash(texts.keywords);
+    return {
+      facts: { write: "add chunks", old_id, texts_sha256: hash, keywords_sha256, equal },
+      request: writer.addChunk(place, newChunk(texts, docForm)),
+    };
   });
 }
 
 /** Disables a chunk with these texts. The service refuses changes of a chunk for ten minutes after it was enabled. */
-async function* disableChunk(work: DocumentWork, oldId: string, chunkId: string, texts: ChunkTexts): Landing {
-  const landed = yield* writeRow(work, () => prepareDisabling(work, oldId, chunkId, texts));
+async function* disabled(work: DocumentWork, oldId: string, id: string, texts: ChunkTexts): Landing {
+  const landed = yield* writeRow(work, async () => {
+    const now = await work.read(id);
+    const isOurs = now.document_id === work.place.documentId && haveSameTexts(now, texts);
+    const reason = `chunk ${id} would get another text if it were disabled`;
+    if (!isOurs) return { kind: "changed meanwhile", id, reason };
+    return now.enabled ? disableChunk(work, oldId, now) : { kind: "there", id };
+  });
   if (landed.kind !== "busy") return landed;
-  const { enabled } = await readTarget(work, chunkId);
-  return enabled ? landed : { kind: "there", id: chunkId };
-}
-
-/** `lost`: the final texts, if another request follows this one. */
-async function prepareUpdate(
-  work: DocumentWork,
-  oldId: string,
-  target: TargetChunk,
-  texts: ChunkTexts,
-  lost = texts,
-): ReturnType<Prepare> {
-  const { options, place, docForm } = work;
-  const now = await readTarget(work, target.id);
-  const verdict = judgeTarget(now, place.documentId, target, lost);
-  if (verdict.kind === "changed") return { ...verdict, id: null };
-  if (verdict.kind === "there") return { kind: "there", id: target.id };
-  return {
-    write: options.writer.updateChunk(place, target.id, chunkUpdate(texts, now, docForm)),
-    facts: { ...factsOf(oldId, texts), write: "update chunk", target_id: target.id },
-  };
-}
-
-/** `known`: chunks with these texts when the plan was made. One more means that an add landed late or someone added it; it is used. */
-async function prepareAdding(work: DocumentWork, oldId: string, texts: ChunkTexts, known: number): ReturnType<Prepare> {
-  const { options, place, docForm } = work;
-  const hash = textsHash(texts);
-  const equal = await work.equalTo(hash);
-  const others = equal.filter((id) => !work.isOurs(id));
-  const newest = others.at(-1);
-  if (newest !== undefined && others.length > known) {
-    await work.remember(hash, newest);
-    return { kind: "there", id: newest };
-  }
-  return {
-    write: options.writer.addChunk(place, newChunk(texts, docForm)),
-    facts: { ...factsOf(oldId, texts), write: "add chunks", target_id: null, equal },
-  };
-}
-
-async function prepareDisabling(
-  work: DocumentWork,
-  oldId: string,
-  chunkId: string,
-  texts: ChunkTexts,
-): ReturnType<Prepare> {
-  const { options, place, docForm } = work;
-  const now = await readTarget(work, chunkId);
-  if (now.document_id !== place.documentId || !haveSameTexts(now, texts)) {
-    return {
-      kind: "changed",
-      id: chunkId,
-      reason: `chunk ${chunkId} would get another text if it were disabled`,
-    };
-  }
-  if (!now.enabled) return { kind: "there", id: chunkId };
-  return {
-    write: options.writer.updateChunk(place, chunkId, chunkDisabling(now, docForm)),
-    facts: { ...factsOf(oldId, null), write: "disable chunk", target_id: chunkId },
-  };
-}
-
-async function readTarget({ options, place }: DocumentWork, chunkId: string) {
-  return standingChunk(await options.api.chunk(place, chunkId));
-}
-
-function factsOf(oldId: string, texts: ChunkTexts | null) {
-  return {
-    old_id: oldId,
-    parent_id: null,
-    texts_sha256: texts && textsHash(texts),
-    keywords_sha256: texts && keywordsHash(texts.keywords),
-    equal: [] as readonly string[],
-  } as const;
+  return (await work.read(id)).enabled ? landed : { kind: "there", id };
 }
 
 /** Writes one child chunk to a chunk of the target: replaces its twin, or adds it after the last one. */
 async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRestore): Landing {
   return yield* writeRow(work, async () => {
     const children = await readChildren(work.options.api, work.place, chunkId);
-    return child.twin
-      ? prepareTwin(work, chunkId, child, child.twin, children)
-      : prepareAddingChild(work, chunkId, child, children);
+    const row = { id: child.child_id, content: child.content };
+    if (!child.twin) return addChild(work, chunkId, row, children);
+    return judgeTwin(child, child.twin, children) ?? updateChild(work, chunkId, row, child.twin.id);
   });
 }
 
-function prepareTwin(
-  { options, place }: DocumentWork,
-  chunkId: string,
-  child: ChildRestore,
+/** Why a child does not replace its twin; undefined if it does. */
+function judgeTwin(
+  { content }: ChildRestore,
   twin: NonNullable<ChildRestore["twin"]>,
   children: readonly StandingChild[],
-): Awaited<ReturnType<Prepare>> {
+): Undecided | undefined {
   const now = children.find(({ id }) => id === twin.id);
-  if (!now) return { kind: "changed", id: null, reason: `child chunk ${twin.id} is gone` };
-  if (now.content === child.content) return { kind: "there", id: twin.id };
-  if (now.content !== twin.content) {
-    return {
-      kind: "changed",
-      id: null,
-      reason: `child chunk ${twin.id} differs in text from the one that the plan was made for`,
-    };
-  }
-  return {
-    write: options.writer.updateChild(place, chunkId, twin.id, child.content),
-    facts: { ...childFacts(chunkId, child), write: "update child", target_id: twin.id, equal: [] },
-  };
+  if (now?.content === content) return { kind: "there", id: twin.id };
+  if (now?.content === twin.content) return undefined;
+  const what = now ? "differs in text from the one that the plan was made for" : "is gone";
+  return { kind: "changed meanwhile", id: null, reason: `child chunk ${twin.id} ${what}` };
 }
 
-function prepareAddingChild(
-  { options, place }: DocumentWork,
-  chunkId: string,
-  child: ChildRestore,
-  children: readonly StandingChild[],
-): ReadyWrite {
-  const equal = children.filter(({ content }) => content === child.content).map(({ id }) => id);
-  return {
-    write: options.writer.addChild(place, chunkId, child.content),
-    facts: { ...childFacts(chunkId, child), write: "add child", target_id: null, equal },
-  };
-}
-
-function childFacts(chunkId: string, { child_id, content }: ChildRestore) {
-  return {
-    old_id: child_id,
-    parent_id: chunkId,
-    texts_sha256: childHash(content),
-    keywords_sha256: null,
-  } as const;
-}
-
-/** The state of a target chunk right before its change. `there`: it has the new texts. `same`: it is unchanged since the plan. */
-type TargetVerdict = { readonly kind: "there" | "same" } | { readonly kind: "changed"; readonly reason: string };
-
-/** Compares a chunk with the plan. Without new texts, only the planned texts of the target count. */
+/** Compares a chunk with the plan right before its change; undefined if it is as planned. Without new texts, only its own texts count. */
 function judgeTarget(
   now: StandingChunk,
   documentId: string,
   target: TargetChunk,
   texts: ChunkTexts | null,
-): TargetVerdict {
-  if (now.document_id !== documentId) {
-    return { kind: "changed", reason: `chunk ${now.id} does not belong to this document` };
-  }
-  if (texts && haveSameTexts(now, texts) && hasKeywords(now, texts)) return { kind: "there" };
+): Undecided | undefined {
+  const changed = (what: string) =>
+    ({ kind: "changed meanwhile", id: null, reason: `chunk ${now.id} ${what}` }) as const;
+  if (now.document_id !== documentId) return changed("does not belong to this document");
+  if (texts && haveSameTexts(now, texts) && hasKeywords(now, texts)) return { kind: "there", id: target.id };
   const differing = [
     ...(haveSameTexts(now, target) ? [] : ["text"]),
     ...(texts === null || isSameSet(now.keywords, target.keywords) ? [] : ["keywords"]),
     ...(texts === null || now.enabled === target.enabled ? [] : ["state"]),
   ];
-  if (differing.length === 0) return { kind: "same" };
-  return {
-    kind: "changed",
-    reason: `chunk ${now.id} differs in ${differing.join(" and ")} from the one that the plan was made for`,
-  };
+  if (differing.length === 0) return undefined;
+  return changed(`differs in ${differing.join(" and ")} from the one that the plan was made for`);
 }
 
 /** Whether a chunk has these keywords. Without keywords in the plan, any are fine, because the service chooses them. */

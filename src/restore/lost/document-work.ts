@@ -1,13 +1,13 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
-import type { PreparedWrite, WrittenRow } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
-import type { Intent } from "../journal-lines.js";
-import { findRow } from "../reconcile.js";
-import { readHashes } from "../standing-rows.js";
-import { mayCome, mayMakeTwo, type PlannedWrite, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
+import { plannedWrite } from "../reconcile.js";
+import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
+import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } from "../standing-rows.js";
+import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
+import type { RestoreProgress } from "./restore-options.js";
 
 /** The document to write, and the known facts about it. */
-export class DocumentWork {
+export class DocumentWork implements RowPlace {
   readonly options: ApplyOptions;
   readonly place: Place;
   readonly docForm: string | null;
@@ -25,6 +25,15 @@ export class DocumentWork {
     this.options = options;
     this.place = place;
     this.docForm = docForm;
+  }
+
+  get writer() {
+    return this.options.writer;
+  }
+
+  /** A chunk of the document as it is now. */
+  async read(chunkId: string): Promise<StandingChunk> {
+    return standingChunk(await this.options.api.chunk(this.place, chunkId));
   }
 
   /** Ids of the chunks whose texts have this hash. Reads the document once. */
@@ -53,40 +62,25 @@ export class DocumentWork {
 
 /** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused its changes until the time limit. */
 export type Landed =
-  | { readonly kind: "done"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
+  | { readonly kind: "written"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
   | { readonly kind: "there"; readonly id: string }
-  | { readonly kind: "changed" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
+  | { readonly kind: "changed meanwhile" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
 
 export type Landing = Waiting<Landed>;
 
-/** The journal's facts about a write to a row. */
-type RowFacts = Pick<
-  Intent,
-  "write" | "old_id" | "target_id" | "parent_id" | "texts_sha256" | "keywords_sha256" | "equal"
->;
-
-/** A write, and its facts for the journal. */
-export interface ReadyWrite {
-  readonly write: PreparedWrite<WrittenRow>;
-  readonly facts: RowFacts;
-}
-
-type Undecided = Exclude<Landed, { readonly kind: "done" | "busy" }>;
+/** Why a row is not written. */
+export type Undecided = Exclude<Landed, { readonly kind: "written" | "busy" }>;
 
 /** Reads the row right before the write; returns the write, or why there is none. */
-export type Prepare = () => Promise<ReadyWrite | Undecided>;
+export type Prepare = () => Promise<RowWrite | Undecided>;
 
 /** Writes one row. Rejects with StopError if the key is refused, and with the reason of the signal. */
 export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   const ended = yield* writeOnce(work.options, () => decide(work, prepare));
-  if (ended.kind === "there" || ended.kind === "changed" || ended.kind === "failed") return ended;
+  if (ended.kind === "there" || ended.kind === "changed meanwhile" || ended.kind === "failed") return ended;
   if (ended.kind === "done") {
-    const {
-      ids: [id = ""],
-      isIndexed,
-      value,
-    } = ended;
-    return { kind: "done", id, isIndexed: isIndexed !== false, error: value?.error ?? "" };
+    const [id = ""] = ended.ids;
+    return { kind: "written", id, isIndexed: ended.isIndexed !== false, error: ended.value?.error ?? "" };
   }
   const { reason } = ended;
   if (ended.kind === "unknown" && mayMakeTwo(ended.open))
@@ -96,35 +90,27 @@ export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
 }
 
-async function decide(work: DocumentWork, prepare: Prepare): Promise<PlannedWrite<WrittenRow> | Undecided> {
+async function decide(work: DocumentWork, prepare: Prepare) {
   const failed = (reason: string) => ({ kind: "failed", id: null, reason }) as const;
   const { datasetId: dataset_id, documentId: document_id } = work.place;
   if (work.refused !== null) return failed(work.refused);
   try {
     const ready = await prepare();
-    if (!("write" in ready)) return ready;
-    const unanswered = mayMakeTwo(ready.facts) ? work.unanswered.get(ready.facts.parent_id) : undefined;
+    if (!("request" in ready)) return ready;
+    const { facts, request } = ready;
+    const unanswered = mayMakeTwo(facts) ? work.unanswered.get(facts.parent_id ?? null) : undefined;
     if (unanswered !== undefined) return failed(unanswered);
-    const facts = { dataset_id, document_id, ...ready.facts };
-    return { facts, request: ready.write, find: () => findRow(work.options.api, work.place, facts) };
+    return plannedWrite({ dataset_id, document_id, ...facts }, request, work.place, work.options);
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
     if (error.status !== 404) return failed(error.message);
-    return { kind: "changed", id: null, reason: `the service does not find it any more: ${error.message}` };
+    const reason = `the service does not find it any more: ${error.message}`;
+    return { kind: "changed meanwhile", id: null, reason } as const;
   }
 }
 
-/** Counts for the progress display. */
-interface ApplyProgress {
-  /** Chunks to change, including those with only changed children. */
-  chunks: number;
-  chunksDone: number;
-  /** Chunks waiting until the service accepts changes again. */
-  waiting: number;
-}
-
 export interface ApplyOptions extends WriteOptions {
-  readonly progress: ApplyProgress;
+  readonly progress: Pick<RestoreProgress, "chunks" | "chunksDone" | "waiting">;
 }
 
 /** Ids of the chunks of a document, by the hash of their texts. */
@@ -132,4 +118,61 @@ async function readEqualTexts(api: KnowledgeApi, place: Place): Promise<Map<stri
   const ids = new Map<string, string[]>();
   for (const { hash, id } of await readHashes(api, place)) ids.set(hash, [...(ids.get(hash) ?? []), id]);
   return ids;
+}
+
+/** A chunk that the service stored but could not index. */
+interface UnindexedChunk {
+  readonly id: string;
+  /** Id in the older run. */
+  readonly old_id: string;
+  /** SHA-256 of its new texts. */
+  readonly texts_sha256: string | null;
+  /** The service's own words. */
+  readonly error: string;
+}
+
+/** How many times to touch and repair a chunk, and the wait before the next time, in milliseconds. */
+const mostRepairs = 2;
+const betweenRepairs = 5_000;
+/** Added to the text of a touched chunk. */
+const mark = " ";
+
+/**
+ * Repairs a chunk by its id; it is never added again. The service indexes a chunk again, and marks it as completed, only if its content
+ * changes: a chunk with the status error is not retrieved. So a space is added at its end and then removed. Gives up if the chunk is gone
+ * or someone changed it.
+ */
+export async function* mendChunk(work: DocumentWork, chunk: UnindexedChunk): Landing {
+  let said = chunk.error;
+  for (let writes = 0; ; writes++) {
+    if (writes > 0 && writes % 2 === 0) yield work.options.now() + betweenRepairs;
+    const landed = yield* writeRow(work, () =>
+      prepareRepair(work, { ...chunk, error: said }, writes < 2 * mostRepairs),
+    );
+    if (landed.kind === "there") return { kind: "written", id: chunk.id, isIndexed: true, error: "" };
+    if (landed.kind === "changed meanwhile") await work.options.journal.giveUp(chunk.id);
+    if (landed.kind !== "written") return { ...landed, id: chunk.id };
+    said = landed.error || said;
+  }
+}
+
+async function prepareRepair(
+  work: DocumentWork,
+  { id, old_id, texts_sha256, error }: UnindexedChunk,
+  mayTouch: boolean,
+): ReturnType<Prepare> {
+  const now = await work.read(id);
+  const isTouched = textsHash({ ...now, content: now.content.slice(0, -mark.length) }) === texts_sha256;
+  if (!isTouched && textsHash(now) !== texts_sha256) {
+    const reason = `chunk ${id}, which the service could not index, has another text by now`;
+    return { kind: "changed meanwhile", id, reason };
+  }
+  if (!isTouched && isIndexed(now)) return { kind: "there", id };
+  if (!isTouched && !mayTouch) {
+    const reason = `the service stored chunk ${id} and could not index it${error === "" ? "" : `: ${error}`}`;
+    return { kind: "failed", id, reason };
+  }
+  const content = isTouched ? now.content.slice(0, -mark.length) : now.content + mark;
+  const { facts, request } = updateChunk(work, old_id, { ...now, content }, now);
+  return { facts: { ...facts, write: isTouched ? "repair chunk" : "touch chunk", keywords_sha256: null }, request };
 }

@@ -35,10 +35,7 @@ const taken = "it is there already, and may hold your decisions; name another fi
 export function planFileWriter(path: string, { run_id, job }: Manifest) {
   return async (connection: Connection, compared: ComparedRuns, plan: RestorePlan): Promise<void> => {
     const file = await open(path, "wx", 0o600).catch((error: unknown) => {
-      throw unusable(path, error, {
-        ENOENT: "its folder does not exist; make it first",
-        EEXIST: taken,
-      });
+      throw unusable(path, error, { ENOENT: "its folder does not exist; make it first", EEXIST: taken });
     });
     try {
       await file.appendFile(headOf(job, run_id));
@@ -46,9 +43,9 @@ export function planFileWriter(path: string, { run_id, job }: Manifest) {
       for (const document of plan.documents) {
         if (document.lost === 0 || document.refused !== null) continue;
         await file.appendFile(`# ${jsonText(document.document_name ?? "document")} ${document.document_id}\n`);
-        const written = linesOf(document);
-        for (const { line } of written) await file.appendFile(line);
-        const known = new Set(written.map(({ id }) => id));
+        const rows = plannedRows(document);
+        for (const row of rows) await file.appendFile(lineOf(row));
+        const known = new Set(rows.map(({ id }) => id));
         for await (const lines of automaticLines(connection, document, known)) await file.appendFile(lines);
       }
     } finally {
@@ -68,41 +65,37 @@ rows:
 `;
 }
 
-interface PlanLine {
+/** A row of a plan file. Its other members are in the order of the file. */
+interface PlanRow {
+  readonly restore: "yes" | "no";
+  readonly do: string;
+  readonly level: string;
   readonly id: string;
-  readonly line: string;
+  readonly position: number | null;
 }
 
-function linesOf({ restores, listed, refused }: DocumentPlan): readonly PlanLine[] {
-  if (refused !== null) return [];
+/** The rows that the plan writes or lists. */
+function plannedRows({ restores, listed }: DocumentPlan): readonly PlanRow[] {
   return [
     ...restores.flatMap((restore) => [
-      ...(restore.texts || restore.disable ? [restoreLine(restore)] : []),
-      ...restore.children.map(({ child_id: id, position, edit, content, twin }) =>
-        lineOf({
-          restore: "yes",
-          do: twin ? "replace" : "add",
-          level: "child_chunk",
-          id,
-          position,
-          ...editWords(edit),
-          why: "",
-          was: content,
-          now: twin?.content ?? null,
-        }),
-      ),
+      ...(restore.texts || restore.disable ? [chunkRow(restore)] : []),
+      ...restore.children.map(({ child_id: id, position, edit, content, twin }) => ({
+        ...({ restore: "yes", do: twin ? "replace" : "add", level: "child_chunk", id, position } as const),
+        ...{ ...editWords(edit), why: "", was: content, now: twin?.content ?? null },
+      })),
     ]),
-    ...listed.map(listedLine),
+    ...listed.map(listedRow),
   ];
 }
 
-function restoreLine({ chunk_id: id, position, edit, target, texts }: ChunkRestore): PlanLine {
+function chunkRow({ chunk_id: id, position, edit, target, texts }: ChunkRestore): PlanRow {
   const action = texts === null ? "disable" : target === null ? "add" : "replace";
   const was = texts ?? target;
-  return lineOf({
-    ...{ restore: "yes", do: action, level: "chunk", id, position, ...editWords(edit), why: "" },
-    ...{ was: was?.content ?? "", now: target?.content ?? null, ...answers(was?.answer, target?.answer) },
-  });
+  return {
+    ...({ restore: "yes", do: action, level: "chunk", id, position } as const),
+    ...{ ...editWords(edit), why: "", was: was?.content ?? "", now: target?.content ?? null },
+    ...answers(was?.answer, target?.answer),
+  };
 }
 
 /** The answers; only qa_model documents have some. */
@@ -110,24 +103,21 @@ function answers(was: string | null | undefined, now: string | null | undefined)
   return was || now ? { answer: was ?? null, now_answer: now ?? null } : {};
 }
 
-function listedLine(loss: ListedLoss): PlanLine {
+function listedRow(loss: ListedLoss): PlanRow {
   const { level, id, position, edit, why, reason, content, answer, now, now_answer, choice } = loss;
-  const words = { restore: "no", do: choice ?? "nothing", level, id, position, ...editWords(edit) };
-  return lineOf({ ...words, why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) });
+  return {
+    ...({ restore: "no", do: choice ?? "nothing", level, id, position } as const),
+    ...{ ...editWords(edit), why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) },
+  };
 }
 
 function editWords(edit: ManualEdit | null) {
   return { edit: edit?.kind ?? null, by: edit?.by ?? null, at: edit?.at ?? null };
 }
 
-interface PlanRow {
-  readonly restore: string;
-  readonly id: string;
-}
-
-function lineOf({ restore, ...rest }: PlanRow & Readonly<Record<string, unknown>>): PlanLine {
+function lineOf({ restore, ...rest }: PlanRow): string {
   const members = Object.entries(rest).map(([name, value]) => `${name}: ${jsonText(value)}`);
-  return { id: rest.id, line: `- {restore: ${restore}, ${members.join(", ")}}\n` };
+  return `- {restore: ${restore}, ${members.join(", ")}}\n`;
 }
 
 /** JSON on one line that is also valid YAML. */
@@ -143,19 +133,12 @@ const rowsAtOnce = 1_000;
 /** Makes `automatic_rows`: the lost rows without evidence of manual edits, with their texts. */
 async function loadAutomatic(connection: Connection, { sources: [old] }: ComparedRuns): Promise<void> {
   const ids = "dataset_id, document_id, id";
-  const selects = (
-    [
-      ["chunk", "chunks"],
-      ["child_chunk", "child_chunks"],
-    ] as const
-  ).map(
-    ([
-      level,
-      kind,
-    ]) => `SELECT dataset_id, document_id, '${level}' AS level, id, position, content AS was FROM ${old[kind].sql}
+  const selects = (["chunk", "child_chunk"] as const).map((level) => {
+    const kind = `${level}s` as const;
+    return `SELECT dataset_id, document_id, '${level}' AS level, id, position, content AS was FROM ${old[kind].sql}
       SEMI JOIN (SELECT c.dataset_id, c.document_id, c.id FROM losses l JOIN old_${kind} c ON c.rowid = l.row
-        WHERE l.level = '${level}' AND l.manual_edit IS NULL) USING (${ids})`,
-  );
+        WHERE l.level = '${level}' AND l.manual_edit IS NULL) USING (${ids})`;
+  });
   await connection.run(
     `CREATE TABLE automatic_rows AS SELECT row_number() OVER () AS nr, * FROM (${selects.join(" UNION ALL ")})`,
   );
@@ -175,7 +158,8 @@ async function* automaticLines(
     const lines = rows.flatMap(([, json]) => {
       const { level, id, position, was }: AutomaticRow = JSON.parse(String(json));
       if (known.has(id)) return [];
-      return [lineOf({ restore: "no", do: "add", level, id, position, ...editWords(null), why, was }).line];
+      const row = { restore: "no", do: "add", level, id, position, ...editWords(null), why, was } as const;
+      return [lineOf(row)];
     });
     if (lines.length > 0) yield lines.join("");
     if (rows.length < rowsAtOnce) return;

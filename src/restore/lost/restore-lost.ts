@@ -3,7 +3,7 @@ import { groupRows } from "../../compare/document-rows.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.js";
-import { countPlan, type Refusals, type TargetDocument } from "../../compare/lost/restore-plan.js";
+import { countPlan, type Refusals } from "../../compare/lost/restore-plan.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
@@ -11,15 +11,22 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { makeTemporaryFolder } from "../../temporary-folder.js";
 import type { Journal } from "../journal.js";
-import type { WrittenRow } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
-import { refuseUnread } from "../prove.js";
+import { compareRestored, refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
-import { dumpTarget, haveChildren, openTarget, readLive, readRefusals, type TargetService } from "../target.js";
+import {
+  type DocumentPair,
+  dumpTarget,
+  haveChildren,
+  isSameService,
+  openTarget,
+  readLive,
+  readRefusals,
+  type TargetService,
+} from "../target.js";
 import { mayMakeTwo } from "../write-once.js";
 import { applyPlan, reconcileLost } from "./apply-plan.js";
 import { checkFree, planFileWriter, readPlanFile } from "./plan-file.js";
-import { proveRestore } from "./prove-lost.js";
 import {
   type ProofDifference,
   type RestoreLost,
@@ -79,7 +86,7 @@ async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, d
   const documents = wanted.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
   if (documents.length === 0) return { dump: undefined, refusals };
   const reading = { name: "before", dir, documents, hasChildren: haveChildren(old, documents), details: true } as const;
-  return { dump: await dumpTarget(options, reading, options.progress, "nothing was restored"), refusals };
+  return { dump: await dumpTarget(options, reading, options.progress), refusals };
 }
 
 /** The plan; writes nothing. `decided`: the owner's decisions at the terminal. */
@@ -132,16 +139,27 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   progress.step = "writing";
   const applied = await applyPlan(final.plan, writing);
   const differences = journal.written.length > 0 ? await proveWritten(context, session) : null;
-  await journal.end();
-  const undos = undosOf(journal);
+  await endJournal(context.options.documents, journal);
+  const [undo = null, ...others] = undosOf(journal);
   return resultOf({
     ...final,
-    warnings: [...final.warnings, ...undos.slice(1).map(alsoUndo)],
+    warnings: [...final.warnings, ...others.map((folder) => `${folder} ${alsoUndo}`)],
     applied,
     differences,
-    undo: undos[0] ?? null,
+    undo,
     journal: journal.undo === null ? null : journal.path,
   });
+}
+
+/**
+ * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo. Then it records
+ * that those of this command are finished.
+ */
+async function endJournal(documents: readonly string[], journal: Journal): Promise<void> {
+  const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
+  const { unfinished } = journal;
+  if (unfinished.every(isOurs)) await journal.end();
+  else for (const id of unfinished.filter(isOurs)) await journal.finish(id);
 }
 
 /** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
@@ -151,9 +169,7 @@ function undosOf(journal: Journal): readonly string[] {
   return [...new Set([...undos, ...(undos.length > 0 ? [] : [journal.undo])].filter((each) => each !== null))];
 }
 
-function alsoUndo(folder: string): string {
-  return `${folder} is part of the undo, too: it has the documents that the earlier restore did not write`;
-}
+const alsoUndo = "is part of the undo, too: it has the documents that the earlier restore did not write";
 
 /**
  * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences. Throws
@@ -166,53 +182,42 @@ async function proveWritten(
   options.progress.step = "proving";
   const { written } = journal;
   const ids = new Set(written.map(({ document_id }) => document_id));
-  const pairs = old.manifest.documents
-    .filter(({ document_id }) => ids.has(document_id))
-    .map((live) => ({ old: live, live }));
-  const reading = {
-    name: "after",
-    dir: folder,
-    pairs,
-    hasChildren: haveChildren(
-      old,
-      pairs.map(({ live }) => live),
-    ),
-  } as const;
+  const documents = old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
+  const pairs = documents.map((document) => ({ old: document, live: document }));
+  const reading = { name: "after", dir: folder, pairs, hasChildren: haveChildren(old, documents) } as const;
   const live = await readLive(api, options, reading, options.progress);
   const gone = new Set(live.gone.map((pair) => documentKey(pair.live)));
-  const differences = written.filter((row) => gone.has(documentKey(row))).map(goneWith);
+  const differences = written
+    .filter((row) => gone.has(documentKey(row)))
+    .map(({ document_id, level, id }): ProofDifference => {
+      return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
+    });
   if (!live.dump) return differences;
   refuseUnread(live.dump);
-  const left = live.pairs.map((pair) => pair.live);
-  for (const [undo, documents] of groupRows(left, ({ document_id }) => journal.undoOf(document_id) ?? ""))
-    differences.push(
-      ...(await proveDocuments(documents, [await openDump(undo, "nothing was proved"), live.dump], journal, options)),
-    );
+  for (const [undo, own] of groupRows(live.pairs, (pair) => journal.undoOf(pair.old.document_id) ?? "")) {
+    const dumps = { old: await openDump(undo, "nothing was proved"), live: live.dump };
+    differences.push(...(await proveDocuments(own, dumps, journal, options)));
+  }
   return differences;
-}
-
-function goneWith({ document_id, level, id }: WrittenRow): ProofDifference {
-  return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
 }
 
 /** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */
 function proveDocuments(
-  documents: readonly TargetDocument[],
-  [before, after]: readonly [before: Dump, after: Dump],
-  journal: Journal,
+  pairs: readonly DocumentPair[],
+  dumps: Readonly<Record<"old" | "live", Dump>>,
+  { written, open }: Journal,
   { memory, signal }: RestoreOptions,
 ): Promise<readonly ProofDifference[]> {
-  const { written } = journal;
-  const openAdds = journal.open.filter(mayMakeTwo);
+  const openAdds = open.filter(mayMakeTwo);
+  const documents = pairs.map((pair) => pair.old);
   return withSpill(":memory:", { memory, signal }, async (connection) => {
-    await loadDocumentRows(connection, "old", before, documents, { signal });
-    await loadDocumentRows(connection, "live", after, documents, { signal });
-    const same = documents.map((document) => ({ old: document, live: document }));
-    const pairsOf = await pairForProof(connection, same, { by: "id", kept: written.map(({ id }) => id) });
+    for (const side of ["old", "live"] as const)
+      await loadDocumentRows(connection, side, dumps[side], documents, { signal });
+    const pairsOf = await pairForProof(connection, pairs, { by: "id", kept: written.map(({ id }) => id) });
     const differences: ProofDifference[] = [];
-    for (const [nr, { document_id: documentId }] of documents.entries())
-      for await (const difference of proveRestore({ documentId, pairs: pairsOf(nr), written, openAdds }))
-        differences.push(difference);
+    for (const [nr, { document_id }] of documents.entries())
+      for await (const found of compareRestored(pairsOf(nr), { documentId: document_id, written, openAdds }))
+        differences.push({ document_id, ...found });
     return differences;
   });
 }
@@ -223,11 +228,7 @@ function proveDocuments(
  */
 export function addressOf(runUrl: string, { to, own }: Pick<RestoreOptions, "to" | "own">): string {
   if (to !== undefined) return to.replace(/\/+$/, "");
-  if (own === undefined || originOf(own.url) === originOf(runUrl)) return runUrl;
+  if (own === undefined || isSameService(own.url, runUrl)) return runUrl;
   const message = `the run came from ${runUrl}, and ${own.place} names ${own.url}; name the service to restore to with --to`;
   throw new UsageError("It is not clear which service to restore to:", [{ path: "--to", message }]);
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }

@@ -9,7 +9,7 @@ import { withDuckDb } from "../../../src/duckdb/open-duckdb.js";
 import { openDump } from "../../../src/dump/open-dump.js";
 import type { Compression } from "../../../src/files/compression.js";
 import { renderReport } from "../../../src/report/render-report.js";
-import { chunkReader } from "../../../src/restore/copy/coming-rows.js";
+import { chunkReader } from "../../../src/restore/copy/read-dump.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { runHere } from "../../cli/run-here.js";
 import { query } from "../../database/query.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BatchSize, firstSize, largestSize } from "../../../src/restore/copy/document-copy.js";
+import { BatchSize, firstSize, largestSize } from "../../../src/restore/copy/document-work.js";
 
 test("the size doubles while full requests are quick, up to the largest", () => {
   const batch = new BatchSize();

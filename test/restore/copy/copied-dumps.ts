@@ -159,7 +159,7 @@ interface Given {
 
 /** Compares two dumps with these tables; `given` overrides the recorded copies. */
 export async function compareTables(old: Draft, live: Draft, given: Given = {}): Promise<readonly CopyDifference[]> {
-  return compareDumps({
+  const { differences } = await compareDumps({
     old: await dumpOf("old", old, given.old),
     live: await dumpOf("live", live, given.live),
     pairs: given.pairs ?? [pairOf("a", "A"), pairOf("q", "Q")],
@@ -167,6 +167,7 @@ export async function compareTables(old: Draft, live: Draft, given: Given = {}):
     memory: "200MB",
     signal: new AbortController().signal,
   });
+  return differences;
 }
 
 /** Compares many copies at once, each with its own run; returns the differences of each. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { copyFolderOf, isSameService, plainBaseUrl } from "../../../src/restore/copy/copy-result.js";
+import { copyFolderOf, plainBaseUrl } from "../../../src/restore/copy/copy-result.js";
+import { isSameService } from "../../../src/restore/target.js";
 
 test("the folder of a copy is named after host and port, in characters that every file system takes", () => {
   const names = [

@@ -4,8 +4,7 @@ import type { ChunkWithChildren } from "../../../src/compare/document-rows.js";
 import { loadDocumentRows } from "../../../src/compare/load-document-rows.js";
 import { withSpill } from "../../../src/duckdb/open-duckdb.js";
 import type { Dump } from "../../../src/dump/open-dump.js";
-import { chunkReader, keepComing } from "../../../src/restore/copy/coming-rows.js";
-import { readDump } from "../../../src/restore/copy/read-dump.js";
+import { chunkReader, keepComing, readDump } from "../../../src/restore/copy/read-dump.js";
 import { documentKey, type Row } from "../../../src/rows/row.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
 import { rounds } from "../../rounds.js";
@@ -16,7 +15,7 @@ const options = { memory: "200MB", signal: new AbortController().signal };
 
 /** For every document: the counts and attachments that `readDump` found, all chunks, and the chunks that a copy would write. */
 async function readBoth(dump: Dump) {
-  const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
+  const { rows } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
   return withSpill(":memory:", options, async (connection) => {
     const documents = dump.manifest.documents.map((document) => ({ ...document, form: document.doc_form ?? "" }));
     await loadDocumentRows(connection, "old", dump, documents, options);
@@ -26,7 +25,7 @@ async function readBoth(dump: Dump) {
     await keepComing(connection, "old", documents);
     const both = [];
     for (const document of documents) {
-      const found = counts.get(documentKey(document));
+      const found = rows.get(documentKey(document));
       both.push({ document, found, chunks: all.get(documentKey(document)) ?? [], coming: await allOf(read(document)) });
     }
     return both;
@@ -60,7 +59,7 @@ function expected({ document: { doc_form, child_chunk_count }, chunks }: Both) {
     lost_children: own.length - below.length,
     orphans: child_chunk_count - own.length,
     characters: texts.reduce((sum, text) => sum + [...text].length, 0),
-    plans: ids.map((id) => ({ id, file: null })),
+    attachments: ids.map((id) => ({ id, file: null })),
     attached: attached.length,
     losing: 0,
   };

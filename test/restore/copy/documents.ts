@@ -4,7 +4,7 @@ import {
   datasetFrom,
   documentFrom,
 } from "../../../src/restore/copy/details.js";
-import { type DocumentFacts, noAttachments, noRows } from "../../../src/restore/copy/plan-document.js";
+import { type DocumentFacts, noRows } from "../../../src/restore/copy/plan-document.js";
 
 /** The settings of a dataset; only the given ones are set. */
 export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {
@@ -28,8 +28,7 @@ export function documentFacts(more: Partial<DocumentFacts> = {}): DocumentFacts 
     details: documentDetails(),
     refusal: null,
     earlier: null,
-    counts: noRows,
-    attachments: noAttachments,
+    rows: noRows,
     ...more,
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FaultSearch } from "../../../src/restore/copy/add-chunks.js";
+import { FaultSearch } from "../../../src/restore/copy/copy-rows.js";
 
 /**
  * Sends chunks to a service that fails every request with a faulty chunk in it. Returns the added and the given-up

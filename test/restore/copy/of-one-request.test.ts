@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ofOneRequest } from "../../../src/restore/copy/add-chunks.js";
+import { ofOneRequest } from "../../../src/restore/copy/copy-rows.js";
 
 const chunk = (bytes: number, answer: string | null = null) => ({ content: "x".repeat(bytes), answer });
 

@@ -58,11 +58,12 @@ test("metadata: values of built-in fields are skipped, and those without a field
 
 describe("losses", () => {
   const counts = { ...noRows, chunks: 9, lost_chunks: 1, lost_children: 2, orphans: 3, summaries: 4, characters: 70 };
-  const attachments = { plans: [{ id: "f1", file: null }], attached: 1, losing: 5, reason: "No files." };
+  const attachments = [{ id: "f1", file: null }];
+  const rows = { ...counts, attachments, attached: 1, losing: 5, reason: "No files." };
   const parts = (plan: ReturnType<typeof planWith>) => plan.losses.map(({ part, rows }) => [part, rows]);
 
   test("of rows and of the source are announced with their counts", () => {
-    const plan = planWith({ data_source_type: "website_crawl" }, { counts, attachments });
+    const plan = planWith({ data_source_type: "website_crawl" }, { rows });
     expect(parts(plan)).toEqual([
       ...[
         ["chunks", 1],
@@ -73,15 +74,15 @@ describe("losses", () => {
         ["source", 1],
       ],
     ]);
-    expect(plan).toMatchObject({ chunks: 9, characters: 70, attachments: attachments.plans, attached: 1 });
+    expect(plan).toMatchObject({ chunks: 9, characters: 70, attachments, attached: 1 });
   });
 
   test.each([{ enabled: false }, { archived: true }])("of the state of chunks are announced: %j", (off) => {
-    expect(parts(planWith(off, { counts: { ...noRows, chunks: 9, disabled: 2 } }))).toEqual([["states", 7]]);
+    expect(parts(planWith(off, { rows: { ...noRows, chunks: 9, disabled: 2 } }))).toEqual([["states", 7]]);
   });
 
   test("of a document that is refused are none", () => {
-    const plan = planWith({ process_rule: null }, { counts, refusal: "It is not complete." });
+    const plan = planWith({ process_rule: null }, { rows, refusal: "It is not complete." });
     expect(plan).toMatchObject({ refused: "It is not complete.", losses: [], chunks: 9 });
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
-import { readTail } from "../../../src/restore/copy/document-copy.js";
+import { readTail } from "../../../src/restore/copy/document-work.js";
 
 const place = { datasetId: "set", documentId: "doc" };
 

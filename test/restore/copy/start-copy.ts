@@ -2,7 +2,7 @@ import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
-import { type ApplyOptions, BatchSize } from "../../../src/restore/copy/document-copy.js";
+import { type ApplyOptions, BatchSize } from "../../../src/restore/copy/document-work.js";
 import type { JournalLine } from "../../../src/restore/journal-lines.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";

@@ -62,6 +62,18 @@ test("a restore continues with other documents, each with an undo from before it
   ]);
 });
 
+test("an interrupted restore keeps its undo, although another document is restored in between", async () => {
+  const { restore, texts } = await brokenOff();
+  const [undo] = (await restore([other])).warnings.map((warning) => warning.split(" is part of")[0]);
+  const broken = (await restore([other])).undo;
+  const { status, undo: first } = await restore([one]);
+  expect([status, texts(one)]).toEqual(["proved", ["edited 1", "edited 2", "chunk 3"]]);
+  expect(first).toBe(broken);
+  expect(first).not.toBe(undo);
+  const { journal } = await restore([one]);
+  expect(journal).toBeNull(); // the one before ended
+});
+
 test("a restore finishes although its document is deleted meanwhile, and the next one starts fresh", async () => {
   const { restore, texts, failWith } = await brokenOff();
   const missing = { status: 404, code: "not_found", message: "Document not found." };

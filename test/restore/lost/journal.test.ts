@@ -102,6 +102,18 @@ test("a continued journal keeps counting, and keeps the undo of every document t
   expect(["doc", "refused"].map((id) => last.undoOf(id))).toEqual(["before/runs/1", "before/runs/2"]);
 });
 
+test("a document is unfinished from its first change until it is recorded as complete, and again after the next change", async () => {
+  const folder = await testFolder();
+  const { journal, intent } = await beganIn(folder);
+  expect(journal.unfinished).toEqual([]); // nothing is known to be changed
+  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: true });
+  expect((await openIn(folder, options)).unfinished).toEqual(["doc"]);
+  await journal.finish("doc");
+  expect((await openIn(folder, options)).unfinished).toEqual([]);
+  await journal.conclude(await journal.intend(facts, request), "done", { ids: ["newer"], isIndexed: true });
+  expect((await openIn(folder, options)).unfinished).toEqual(["doc"]);
+});
+
 test("outcomes are kept: the latest one counts, and several writes to a row are one row", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);

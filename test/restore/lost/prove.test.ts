@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WrittenRow } from "../../../src/restore/journal-facts.js";
-import { proveRestore } from "../../../src/restore/lost/prove-lost.js";
+import { compareRestored } from "../../../src/restore/prove.js";
 import {
   childHash,
   keywordsHash,
@@ -65,7 +65,7 @@ function proved(after: Record<"chunks" | "children", readonly Row[]>, writes: re
     chunks: paired(before.chunks.map(standingChunk), after.chunks.map(standingChunk)),
     children: paired(before.children.map(standingChild), after.children.map(standingChild)),
   };
-  return allOf(proveRestore({ documentId: "doc", pairs, written: writes }));
+  return allOf(compareRestored(pairs, { documentId: "doc", written: writes, openAdds: [] }));
 }
 
 /** The findings of the proof if these rows replace, or are added to, the rows in `before`. */
@@ -257,7 +257,7 @@ describe("a difference", () => {
   test("has its place in the document", async () => {
     const after = { ...before, chunks: [chunk("a", { content: "x" }), ...before.chunks.slice(1)] };
     expect(await proved(after, [])).toEqual([
-      { document_id: "doc", level: "chunk", id: "a", position: 1, reason: `it differs in text: ${theirs}` },
+      { level: "chunk", id: "a", position: 1, reason: `it differs in text: ${theirs}` },
     ]);
   });
 });

@@ -11,7 +11,7 @@ import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
 import { openJournal } from "../../../src/restore/journal.js";
 import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
 import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
-import { proveRestore } from "../../../src/restore/lost/prove-lost.js";
+import { compareRestored } from "../../../src/restore/prove.js";
 import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/standing-rows.js";
 import { mayMakeTwo } from "../../../src/restore/write-once.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
@@ -172,7 +172,7 @@ export async function startTarget(
         chunks: paired(before.chunks, after.chunks),
         children: paired(before.children, after.children),
       };
-      const differences = await allOf(proveRestore({ documentId, pairs, written, openAdds }));
+      const differences = await allOf(compareRestored(pairs, { documentId, written, openAdds }));
       return differences.map(({ id, reason }) => `${id.replace(/^0.*-0+/, "#")}: ${reason}`);
     },
   };

@@ -1,25 +1,24 @@
 import { type KnowledgeApi, type Place, pageSize } from "../../client/knowledge-api.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
+import type { Writer } from "../../client/write/writer.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
-import type { WriteFacts } from "../journal-lines.js";
+import { plannedWrite } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
-import { ifThere, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
+import type { RowPlace, RowWrite } from "../row-writes.js";
+import { ifThere, type StandingChunk, standingChunk } from "../standing-rows.js";
 import {
   type Answered,
   type Ended,
   type Find,
+  type PlannedWrite,
   type Waiting,
   type WriteOptions,
   writeNow,
   writeOnce,
 } from "../write-once.js";
-import type { ReadChunks } from "./coming-rows.js";
 import type { DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
-
-/** The facts of a write to a document, except those that all its writes share. */
-export type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
+import type { ReadChunks } from "./read-dump.js";
 
 /** A chunk of the target, and the chunk of the dump that it copies. */
 export interface ChunkCopy {
@@ -33,8 +32,12 @@ export interface ChunkCopy {
 export type RowOutcome<T> = Exclude<Ended<T>, { readonly kind: "unknown" }>;
 
 /** A document of the target that receives the rows of a document of the dump. */
-export class DocumentCopy {
-  readonly work: DocumentWork;
+export class DocumentCopy implements DocumentWork, RowPlace {
+  readonly options: ApplyOptions;
+  readonly plan: DocumentPlan;
+  readonly place: Place;
+  readonly writer: Writer;
+  readonly docForm: string;
   /** The chunks to copy, in the order of the dump: their numbers in the journal are their indexes here. */
   readonly planned: PlannedChunks;
   /** Rows that were not copied. */
@@ -42,15 +45,18 @@ export class DocumentCopy {
   /** Ids of the chunks of the target that are copies. */
   readonly ids = new Set<string>();
 
-  constructor(work: DocumentWork) {
-    this.work = work;
-    this.planned = new PlannedChunks(work.options.readChunks(work.plan));
+  constructor({ options, plan, place }: DocumentWork) {
+    this.options = options;
+    this.plan = plan;
+    this.place = place;
+    this.writer = options.writer;
+    this.docForm = plan.doc_form;
+    this.planned = new PlannedChunks(options.readChunks(plan));
   }
 
   /** Whether chunks have children, in the dump or made by the service. */
   get hasChildren(): boolean {
-    const { children, doc_form } = this.work.plan;
-    return children > 0 || doc_form === "hierarchical_model";
+    return this.plan.children > 0 || this.docForm === "hierarchical_model";
   }
 
   fail(level: RowDifference["level"], { id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
@@ -89,40 +95,39 @@ export function astray({ place }: DocumentWork, problem: string): SkipError {
   return new SkipError(`${problem}: delete document ${place.documentId} in the target, and run this again`);
 }
 
+interface WriteRules {
+  /** Default: the facts of the write prove it. */
+  readonly find?: Find;
+  readonly tries?: number;
+}
+
 /**
  * Executes a write to a document, sending it at most `tries` times. Throws SkipError if the service accepts no writes to the
  * document, or if the outcome of the write is unknown.
  */
 export async function write<T extends Answered>(
   work: DocumentWork,
-  facts: RowFacts,
-  request: PreparedWrite<T>,
-  find: Find,
-  tries?: number,
+  row: RowWrite<T>,
+  { find, tries }: WriteRules = {},
 ): Promise<RowOutcome<T>> {
-  return checked(await writeNow(work.options, { facts: ofDocument(work, facts), request, find }, tries));
+  const planned = plannedRow(work, row);
+  return checked(await writeNow(work.options, find ? { ...planned, find } : planned, tries));
 }
 
 /** Like `write`, but yields while the service is busy. */
-export async function* writing<T extends Answered>(
-  work: DocumentWork,
-  facts: RowFacts,
-  request: PreparedWrite<T>,
-  find: Find,
-): Waiting<RowOutcome<T>> {
-  const planned = { facts: ofDocument(work, facts), request, find };
-  return checked(yield* writeOnce<T, never>(work.options, async () => planned));
+export async function* writing<T extends Answered>(work: DocumentWork, row: RowWrite<T>): Waiting<RowOutcome<T>> {
+  return checked(yield* writeOnce<T, never>(work.options, async () => plannedRow(work, row)));
 }
 
-function ofDocument({ plan }: DocumentWork, facts: RowFacts): WriteFacts {
-  return { dataset_id: plan.dataset_key, document_id: plan.document_id, ...facts };
+function plannedRow<T>({ options, plan, place }: DocumentWork, { facts, request }: RowWrite<T>): PlannedWrite<T> {
+  const { dataset_key: dataset_id, document_id } = plan;
+  return plannedWrite({ dataset_id, document_id, ...facts }, request, place, options);
 }
 
 /** Deletes a chunk of this copy or its stub. Throws SkipError if it stays, because chunks after it would be in the wrong order. */
 export async function deleteChunk(work: DocumentWork, id: string, oldId: string | null = null): Promise<void> {
-  const find = async () => ((await readChunk(work, id)) ? undefined : { ids: [id] });
   const facts = { write: "delete chunk", old_id: oldId, target_id: id } as const;
-  const ended = await write(work, facts, work.options.writer.deleteChunk(work.place, id), find);
+  const ended = await write(work, { facts, request: work.options.writer.deleteChunk(work.place, id) });
   if (ended.kind === "done" || (ended.kind === "refused" && ended.status === 404)) return;
   throw astray(work, `chunk ${id}, which has to go, could not be deleted: ${ended.reason}`);
 }
@@ -132,11 +137,6 @@ function checked<T>(ended: Ended<T>): RowOutcome<T> {
   if (ended.kind === "refused" && ended.meaning === "document")
     throw new SkipError(`the service accepts no writes to this document: ${ended.reason}`);
   return ended;
-}
-
-/** All chunks of the document in the target, in order. */
-export async function readCopy({ options, place }: DocumentWork): Promise<readonly StandingChunk[]> {
-  return readStandingChunks(options.api, place);
 }
 
 /** The chunks after the first `from`, in order. The list may grow during the read: chunks are added at its end. */
@@ -174,7 +174,7 @@ export interface DocumentWork {
   readonly options: ApplyOptions;
   readonly plan: DocumentPlan;
   /** Ids at the service. */
-  readonly place: { readonly datasetId: string; readonly documentId: string };
+  readonly place: Place;
 }
 
 /** Chunks of the first request, and the maximum. */
