@@ -2,9 +2,12 @@ import type { GenericSchema } from "valibot";
 import type { InferredOptionType } from "yargs";
 import type { InterruptedError } from "../errors.js";
 import type { CommitState } from "../job/open-service.js";
+import type { Invocation } from "../shell-text.js";
 import type { Copies } from "../store/bucket/copies.js";
+import type { BucketNames } from "./bucket-names.js";
 import type { Terminal } from "./dialogue.js";
-import type { Output } from "./view.js";
+import type { Page } from "./text.js";
+import type { Output, View } from "./view.js";
 
 /** The kind of files that a shell suggests. */
 export type Files = "file" | "folder" | "job file";
@@ -141,8 +144,8 @@ export function meaningOf({ describe }: Positional | Option): string {
   return describe.split(";")[0] ?? "";
 }
 
-/** The process, as commands see it. Only main.ts knows the real one. */
-export interface Environment {
+/** The process. Only main.ts knows the real one. */
+export interface Surroundings {
   /** The command that starts the program again, such as `kbdump`. It depends on the current folder. */
   readonly program: () => string;
   readonly stdout: Output;
@@ -152,16 +155,27 @@ export interface Environment {
   /** Opens the terminal for questions; absent if stdin or stderr is not a terminal. */
   readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** The command's local copies of files in buckets. They are removed when the command ends. */
-  readonly copies: Copies;
-  /** The command line, without the program name. */
-  readonly args: readonly string[];
-  /** Loads all commands, for commands that describe them. */
-  readonly commands: () => Promise<readonly Command[]>;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** Ends the command like a signal. */
   readonly interrupt: (error: InterruptedError) => void;
   /** Reports the progress of publishing, so that a signal that ends the program at once reports the truth. */
   readonly committing: (state: CommitState) => void;
+}
+
+/** The process as a command sees it, with the common options applied. */
+export interface Environment extends Surroundings {
+  /** The command line as it was typed. */
+  readonly invocation: () => Invocation;
+  /** The command's local copies of files in buckets. They are removed when the command ends. */
+  readonly copies: Copies;
+  /** Shows these copies under the address that users know. */
+  readonly names: BucketNames;
+  /** Shows progress and messages on stderr. */
+  readonly view: View;
+  /**
+   * Prints the result: as JSON with `--json`, otherwise as text. Rejects with StopError if stdout fails; `achieved` then says what was
+   * done anyway, such as `the run is published in …`.
+   */
+  readonly print: (result: unknown, render: (page: Page) => string, achieved?: string) => Promise<void>;
 }

@@ -4,10 +4,8 @@ import type { Job } from "../job/job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import type { ReadProgress } from "../read-progress.js";
 import type { FindOptions } from "../store/find-named.js";
-import { bucketNames } from "./bucket-names.js";
-import type { ArgumentsOf, CommonArguments, Environment, Options, Positionals } from "./command.js";
+import type { ArgumentsOf, Environment, Options, Positionals } from "./command.js";
 import { renderReading } from "./progress.js";
-import { openView, type View } from "./view.js";
 
 export const jobPositional = {
   job: { type: "string", names: "job file", describe: "job file, or the name of a job that has run" },
@@ -120,7 +118,7 @@ type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions
  * UsageError with every problem. Only a command that `notifies` needs the variables of `notify`.
  */
 export async function jobFrom(
-  args: JobArguments & CommonArguments,
+  args: JobArguments,
   more: JobFlags,
   environment: Environment,
   { notifies = false }: { readonly notifies?: boolean } = {},
@@ -136,22 +134,13 @@ export async function jobFrom(
   return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
 }
 
-/** Opens the view for the common options. It shows files in buckets by their address. */
-export function viewFrom({ logFormat, quiet }: CommonArguments, { stderr, env }: Environment): View {
-  const view = openView({ output: stderr, env, format: logFormat, quiet });
-  const names = bucketNames(env);
-  return { ...view, log: (level, message) => view.log(level, names(message)) };
-}
-
 /** The folder in which a command looks up names, and the view that shows the progress of downloads from buckets. */
 export function findOptionsFrom(
-  args: CommonArguments & { readonly out?: string | undefined },
-  environment: Environment,
+  { out }: { readonly out?: string | undefined },
+  { env, signal, copies, view }: Environment,
 ): FindOptions {
-  const view = viewFrom(args, environment);
   const watch = (progress: ReadProgress) => view.watch(renderReading(progress));
-  const { env, signal, copies } = environment;
-  return { out: args.out, env, signal, copies, log: view.log, watch };
+  return { out, env, signal, copies, log: view.log, watch };
 }
 
 /**

@@ -1,6 +1,6 @@
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
+import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
 import type { Rendering } from "../cli/view.js";
 import type { Problem } from "../errors.js";
@@ -91,10 +91,9 @@ async function runCopy(
   const folder = await findRun(run, findOptionsFrom(args, environment));
   const key = await keyFrom(keyEnv, environment.env);
   const copy = await load();
-  const view = viewFrom(args, environment);
+  const { names, view } = environment;
   const progress = emptyCopyProgress();
   const watched = watchBetweenQuestions(view, () => renderCopy(progress));
-  const names = bucketNames(environment.env);
   const named = (planned: CopyResult): CopyResult => ({ ...planned, run: withFolderName(planned.run, names) });
   const settings = targetOptionsFrom(args, environment);
   const copied = await copy({
@@ -108,7 +107,7 @@ async function runCopy(
       throw withRerun(error, progress);
     })
     .finally(watched.stop);
-  return endRestore(named(copied), renderCopied, { args, log: view.log, environment });
+  return endRestore(named(copied), renderCopied, { args, environment });
 }
 
 /** Renders the progress of a copy in chunks and child chunks, or in documents if there are no chunks to write. */

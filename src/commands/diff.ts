@@ -1,6 +1,6 @@
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
+import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
-import { comparisonMemoryOption, findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
+import { comparisonMemoryOption, findOptionsFrom, outOption } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
@@ -59,15 +59,14 @@ export const command = defineCommand({
   results: () => ({ diff: diffResult }),
   async run(args, environment) {
     const { memory } = args;
+    const { names, signal, view } = environment;
     await checkArguments(args);
-    const names = bucketNames(environment.env);
     const [before, after] = await runsFrom(args, environment);
     const { withRunDiff } = await import("../compare/diff-runs.js"); // slow to load; --help does not need it
     const progress = emptyReadProgress();
-    const view = viewFrom(args, environment);
     if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(progress));
-    const context = { progress, memory, signal: environment.signal, text: textsFor(args) };
+    const context = { progress, memory, signal, text: textsFor(args) };
     const status = await withRunDiff(before, after, context, async (found, changes) => {
       const diff = { ...found, old: withFolderName(found.old, names), new: withFolderName(found.new, names) };
       unwatch();

@@ -3,10 +3,10 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
+import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
 import { renderRun, renderWork } from "../cli/progress.js";
 import { pageFor, terminalText } from "../cli/text.js";
-import type { Rendering, View } from "../cli/view.js";
+import type { Rendering } from "../cli/view.js";
 import { InterruptedError, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
@@ -115,9 +115,8 @@ async function checkedTimes(args: GuardArguments, { openTerminal }: Environment)
 const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
 
 async function guard(args: GuardArguments, times: GuardTimes, environment: Environment): Promise<number> {
-  const { env, signal } = environment;
+  const { env, signal, view } = environment;
   const key = await keyFrom(args.keyEnv, env); // before a re-index starts
-  const view = viewFrom(args, environment);
   const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
@@ -128,7 +127,7 @@ async function guard(args: GuardArguments, times: GuardTimes, environment: Envir
   const documents = await readGuarded(job, asked);
   await checkKey(job, documents, args.keyEnv, asked);
 
-  const backup = await backUp(job, view, environment);
+  const backup = await backUp(job, environment);
   const next = restoreInvocation(backup.folder, args, environment);
   try {
     if (backup.status !== "complete")
@@ -140,7 +139,7 @@ async function guard(args: GuardArguments, times: GuardTimes, environment: Envir
       throw new StopError(
         `document ${changed.document_id} was indexed again before the backup was complete, so it may lack edits`,
       );
-    return await waitAndRestore({ args, times, key, job, view, documents, backup, next }, environment);
+    return await waitAndRestore({ args, times, key, job, documents, backup, next }, environment);
   } catch (error) {
     throw withNext(error, next);
   }
@@ -152,7 +151,6 @@ interface Guarding {
   /** The key with write access. */
   readonly key: string;
   readonly job: Job;
-  readonly view: View;
   readonly documents: readonly GuardedDocument[];
   readonly backup: RunResult;
   /** The command that continues from the backup. */
@@ -161,8 +159,8 @@ interface Guarding {
 
 /** Waits for the re-index after the first backup, then restores. Returns the exit code. */
 async function waitAndRestore(guarding: Guarding, environment: Environment): Promise<number> {
-  const { args, times, job, view, documents, backup, next } = guarding;
-  const { env, signal } = environment;
+  const { args, times, job, documents, backup, next } = guarding;
+  const { env, signal, view } = environment;
   const { waitForReindex } = await import("../restore/guard.js");
   const which = documents.length === 1 ? "the document" : "the documents";
   view.log("info", `backed up: ${countsText(backup)}; ${terminalText(backup.folder)}`);
@@ -172,12 +170,12 @@ async function waitAndRestore(guarding: Guarding, environment: Environment): Pro
   const waiting = { interval: times.interval, progress, signal, sleep: pause };
   await waitForReindex(job, documents, waiting, { env, log: view.log }).finally(unwatch);
   await pause(apart, signal).catch(() => signal.throwIfAborted());
-  const after = await backUp(job, view, environment);
+  const after = await backUp(job, environment);
   if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
   const restored = await restore(guarding, environment);
   const whole = { backup: backup.folder, after: after.folder, restore: restored };
   const written = { ...args, apply: true };
-  return endRestore(restored, renderRestored, { args: written, log: view.log, environment, next, whole });
+  return endRestore(restored, renderRestored, { args: written, environment, next, whole });
 }
 
 const demoEnds =
@@ -186,7 +184,7 @@ const demoEnds =
 const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 
 /** Runs the job once to make a backup. */
-async function backUp(job: Job, view: View, { env, signal }: Environment): Promise<RunResult> {
+async function backUp(job: Job, { env, signal, view }: Environment): Promise<RunResult> {
   const { runJob } = await import("../run/run-job.js"); // slow to load
   const progress = emptyRunProgress();
   const unwatch = view.watch(renderRun(progress));
@@ -239,12 +237,9 @@ function withNext(error: unknown, next: Invocation): unknown {
 }
 
 /** Shows what the re-index destroyed, and restores it if the user confirms. */
-async function restore(
-  { args, times, key, job, view, backup }: Guarding,
-  environment: Environment,
-): Promise<RestoreResult> {
+async function restore({ args, times, key, job, backup }: Guarding, environment: Environment): Promise<RestoreResult> {
   const { restoreLost } = await import("../restore/lost/restore-lost.js"); // slow to load
-  const { stderr, env } = environment;
+  const { stderr, env, view } = environment;
   const progress = emptyRestoreProgress();
   const watched = watchBetweenQuestions(view, () => renderRestore(progress));
   const { allowHttp, concurrency, maxRps } = job.service;

@@ -5,9 +5,8 @@ import { type Arguments, defineCommand, type Environment, type Options } from ".
 import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { padEnd, wrapToWidth } from "../cli/display-width.js";
 import { formatOption, outOption } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { jsonLine, pageFor } from "../cli/text.js";
+import type { Page } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
@@ -60,13 +59,11 @@ export const command = defineCommand({
   epilog,
   results: () => ({ init: initResult }),
   async run(args, environment) {
-    const { path, json, ask } = args;
+    const { path, ask } = args;
     if (!ask) refuseAnswers(args);
     const done = ask ? await askAndWrite(path, args, environment) : await writeCommented(path, args.out);
-    const text = json
-      ? jsonLine(resultOf(path, done))
-      : renderNext(done, path, pageFor(environment.stdout, environment.env).columns);
-    await printResult(environment, text);
+    const result: InitResult = { status: "complete", path, files: done.written };
+    await environment.print(result, (page) => renderNext(done, path, page));
     return exitCodes.complete;
   },
 });
@@ -82,10 +79,6 @@ function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: Argume
   });
   const given = answers.filter(([, value]) => value !== undefined);
   if (given.length > 0) throw wrongLine(given.map(([path]) => ({ path, message: "needs --ask" })));
-}
-
-function resultOf(path: string, { written }: Written): InitResult {
-  return { status: "complete", path, files: written };
 }
 
 /** The outcome of `init`. */
@@ -140,7 +133,7 @@ function nameFor(path: string): string | undefined {
   return isJobName(near) ? near : "export";
 }
 
-function renderNext({ written, needs }: Written, path: string, columns: number): string {
+function renderNext({ written, needs }: Written, path: string, { columns }: Page): string {
   const [, keyFile] = written;
   const file = shellText(path);
   const commands = [...needs, `kbdump plan ${file}`, `kbdump run ${file}`];

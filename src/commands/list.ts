@@ -3,10 +3,10 @@ import { ageText, bytesText, countText, durationText, numberText } from "../amou
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
+import { printReason } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { layOutTable, type TableColumn } from "../cli/table.js";
-import { jsonLine, type Paint, paintFor, terminalText } from "../cli/text.js";
+import { type Page, type Paint, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
@@ -97,7 +97,11 @@ export const command = defineCommand({
     const jobs = args.jobs ?? [];
     const lists: RunList[] = jobs.length > 0 ? [] : [...(await listJobs(args, now, environment))];
     for (const job of jobs) lists.push(await listJob(job, args, now, environment));
-    await printResult(environment, resultText(lists, args, { now: now.getTime(), maxAge }, environment));
+    await environment.print(listJson(lists, now.getTime(), maxAge), ({ paint }) => {
+      const view = { paint, columns: environment.stdout.columns ?? 100, now: now.getTime() };
+      const { out = defaultDir } = args;
+      return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, out, view);
+    });
     const stale = staleTexts(lists, now.getTime(), maxAge);
     for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
@@ -149,17 +153,6 @@ async function listBucket(
   return lists;
 }
 
-function resultText(
-  lists: readonly RunList[],
-  { jobs = [], out: dir = defaultDir, json }: ListArguments,
-  { now, maxAge }: { readonly now: number; readonly maxAge: number | undefined },
-  { stdout, env }: Environment,
-): string {
-  if (json) return jsonLine(listJson(lists, now, maxAge));
-  const view = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, now };
-  return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, dir, view);
-}
-
 /** The result of `kbdump list --json`. */
 const listResult = result({
   status: v.pipe(oneOf("ok", "stale"), v.description("stale: --max-age is exceeded")),
@@ -168,10 +161,7 @@ const listResult = result({
 
 type ListResult = v.InferOutput<typeof listResult>;
 
-interface ListView {
-  readonly paint: Paint;
-  /** Characters per line. */
-  readonly columns: number;
+interface ListView extends Page {
   /** Milliseconds since 1970. */
   readonly now: number;
 }

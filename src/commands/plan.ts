@@ -2,19 +2,11 @@ import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed } from "../cli/flag-values.js";
-import {
-  formatOption,
-  jobFrom,
-  jobOptions,
-  jobPositional,
-  paceOption,
-  readingOptions,
-  viewFrom,
-} from "../cli/options.js";
+import { formatOption, jobFrom, jobOptions, jobPositional, paceOption, readingOptions } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
 import { layOutTable } from "../cli/table.js";
-import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
+import { messageText, type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/job-plan.js";
@@ -54,20 +46,12 @@ export const command = defineCommand({
     if (args.documentsOut === "") throw wrongLine([noFile]);
     const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, environment);
     const { planJob } = await import("../plan/plan-job.js"); // slow to load; --help does not need it
-    const view = viewFrom(args, environment);
+    const { env, signal, view } = environment;
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderRun(progress));
-    const context = {
-      env: environment.env,
-      signal: environment.signal,
-      progress,
-      log: view.log,
-      documentsOut: args.documentsOut,
-    };
+    const context = { env, signal, progress, log: view.log, documentsOut: args.documentsOut };
     const plan = await planJob(job, context).finally(unwatch);
-    environment.stdout.write(
-      `${args.json ? jsonLine(plan) : renderPlan(plan, pageFor(environment.stdout, environment.env))}\n`,
-    );
+    await environment.print(plan, (page) => renderPlan(plan, page));
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });

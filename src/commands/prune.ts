@@ -2,10 +2,9 @@ import * as v from "valibot";
 import { bytesText, countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
+import { jobFrom, jobPositional, outOption } from "../cli/options.js";
 import { layOutTable } from "../cli/table.js";
-import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
+import { messageText, type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import type { PruneResult } from "../run/prune-job.js";
 import { count, listOf, oneOf, result, text, truth } from "../schema.js";
@@ -30,19 +29,12 @@ export const command = defineCommand({
   epilog,
   results: () => ({ prune: pruneResult }),
   async run(args, environment) {
-    const { dryRun, json } = args;
+    const { dryRun } = args;
+    const { env, signal, view } = environment;
     const job = await jobFrom(args, {}, environment);
     const { pruneJob } = await import("../run/prune-job.js");
-    const result = await pruneJob(job, {
-      dryRun,
-      log: viewFrom(args, environment).log,
-      env: environment.env,
-      signal: environment.signal,
-    });
-    const text = json
-      ? jsonLine(pruneJson(job.name, result, dryRun))
-      : renderPrune(result, dryRun, pageFor(environment.stdout, environment.env));
-    await printResult(environment, text);
+    const result = await pruneJob(job, { dryRun, log: view.log, env, signal });
+    await environment.print(pruneJson(job.name, result, dryRun), (page) => renderPrune(result, dryRun, page));
     return result.failures.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });

@@ -1,17 +1,16 @@
 import { pathToFileURL } from "node:url";
 import { bytesText, countText, lostText, numberText } from "../amounts.js";
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
+import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
+import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
 import { renderPaths, shortPath } from "../cli/table.js";
-import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { type Page, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import { type ReportResult, reportResult } from "../report/report-result.js";
+import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
 import type { ReportRequest } from "../report/source.js";
 
 const epilog = `Examples:
@@ -78,40 +77,38 @@ export const command = defineCommand({
   async run(args, environment) {
     await checkArguments(args);
     const request = await requestFrom(args, environment);
-    const view = viewFrom(args, environment);
     const progress = emptyReadProgress();
     const { folder, against } = request;
-    const names = bucketNames(environment.env);
+    const { names, view, print } = environment;
     if (names(folder) !== args.run || (against && names(against)) !== args.against)
       view.log("info", `reporting ${folder}${against === undefined ? "" : `, compared with ${against}`}`);
     const unwatch = view.watch(renderReading(progress));
-    const { text, warnings } = await made({ ...request, progress }, args, environment).finally(unwatch);
-    for (const warning of warnings) view.log("warn", warning);
-    await printResult(environment, text);
+    const { result, render } = await made({ ...request, progress }, args.file, names).finally(unwatch);
+    for (const warning of result.warnings) view.log("warn", warning);
+    await print(result, render);
     return exitCodes.complete;
   },
 });
 
-/** Creates the report. Returns the text for stdout, which is the page itself with `--file -`, and the warnings of the comparison. */
-async function made(request: ReportRequest, { file, json }: ReportArguments, environment: Environment) {
+/** Creates the report. Returns its figures, and the text for stdout, which is the page itself with `--file -`. */
+async function made(request: ReportRequest, file: string | undefined, names: BucketNames): Promise<Made> {
+  const { renderReport, writeReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
   if (file === "-") {
-    const { renderReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
     const { html, summary } = await renderReport(request);
-    return { text: html.trimEnd(), warnings: summary.warnings };
+    return { result: summary, render: () => html.trimEnd() };
   }
   const { reportName, usualPath } = await import("../report/report-path.js"); // slow to load
-  const { writeReport } = await import("../report/render-report.js");
-  const names = bucketNames(environment.env);
   const isCopy = names(request.folder) !== request.folder; // local copies are removed when the command ends
   const written = await writeReport(file ?? (isCopy ? reportName : await usualPath(request.folder)), request);
   const { run, against } = written;
-  const result: ReportResult = {
-    ...written,
-    run: withFolderName(run, names),
-    against: against && withFolderName(against, names),
-  };
-  const text = json ? jsonLine(result) : renderReportResult(result, pageFor(environment.stdout, environment.env));
-  return { text, warnings: result.warnings };
+  const shown = { run: withFolderName(run, names), against: against && withFolderName(against, names) };
+  const result: ReportResult = { ...written, ...shown };
+  return { result, render: (page) => renderReportResult(result, page) };
+}
+
+interface Made {
+  readonly result: ReportSummary;
+  readonly render: (page: Page) => string;
 }
 
 async function checkArguments({ memory, file, json }: ReportArguments): Promise<void> {
@@ -124,12 +121,11 @@ async function checkArguments({ memory, file, json }: ReportArguments): Promise<
 
 async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {
   const { findRun, findRunBefore } = await import("../store/find-run.js");
-  const { env, signal } = environment;
+  const { names: nameFolder, signal } = environment;
   const named = { ...findOptionsFrom(args, environment), withDatabase: args.db === undefined };
   const folder = await findRun(args.run, named);
   const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
   const { memory, db: database, noContent, noVerify } = args;
-  const nameFolder = bucketNames(env);
   return { folder, against, database, nameFolder, content: !noContent, verify: !noVerify, memory, signal };
 }
 

@@ -1,6 +1,6 @@
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
+import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
 import type { Rendering } from "../cli/view.js";
 import type { Problem } from "../errors.js";
@@ -101,10 +101,9 @@ async function runLost(
 ): Promise<number> {
   const location = await placeFrom(args, environment);
   const restoreLost = await load();
-  const view = viewFrom(args, environment);
+  const { names, view } = environment;
   const progress = emptyRestoreProgress();
   const watched = watchBetweenQuestions(view, () => renderRestore(progress));
-  const names = bucketNames(environment.env);
   const named = (planned: RestoreResult): RestoreResult => ({
     ...planned,
     run: withFolderName(planned.run, names),
@@ -118,7 +117,7 @@ async function runLost(
       throw withRerun(error, progress);
     })
     .finally(watched.stop);
-  return endRestore(named(restored), renderRestored, { args, log: view.log, environment });
+  return endRestore(named(restored), renderRestored, { args, environment });
 }
 
 /** Finds the folders of the runs, the key, and the service in the user's settings. */

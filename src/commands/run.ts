@@ -1,19 +1,11 @@
 import { countText, durationText, numberText } from "../amounts.js";
 import { type CommonArguments, defineCommand, type Environment } from "../cli/command.js";
 import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import {
-  formatOption,
-  jobFrom,
-  jobOptions,
-  jobPositional,
-  paceOption,
-  readingOptions,
-  viewFrom,
-} from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
+import { formatOption, jobFrom, jobOptions, jobPositional, paceOption, readingOptions } from "../cli/options.js";
+import { printReason } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
-import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import { type Page, terminalText } from "../cli/text.js";
 import { mostShards } from "../dump/manifest.js";
 import {
   exitCodes,
@@ -167,13 +159,13 @@ export async function runAndReport(
 ): Promise<number> {
   const { runJob } = await import("../run/run-job.js"); // slow to load; --help and --version do not need it
   const limit = new TimeLimit(timeLimitFrom(args.maxDuration), environment.interrupt);
-  const view = viewFrom(args, environment);
+  const { env, signal, view } = environment;
   const progress = emptyRunProgress();
   const start = performance.now();
   const unwatch = view.watch(renderRun(progress, job.shard));
   const context = {
-    env: environment.env,
-    signal: environment.signal,
+    env,
+    signal,
     progress,
     log: view.log,
     onCommit: (state: CommitState) => {
@@ -195,16 +187,10 @@ export async function runAndReport(
     });
   const elapsed = performance.now() - start;
   const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // slow to load
-  const summary = args.json
-    ? jsonLine(summaryJson(result, elapsed))
-    : renderSummary(
-        result,
-        elapsed,
-        { program: environment.program(), args: environment.args },
-        pageFor(environment.stdout, environment.env),
-      );
   for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
-  await printResult(environment, summary, `the run is published in ${terminalText(result.folder)}`);
+  const render = (page: Page) => renderSummary(result, elapsed, environment.invocation(), page);
+  const achieved = `the run is published in ${terminalText(result.folder)}`;
+  await environment.print(summaryJson(result, elapsed), render, achieved);
   return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
 }
 

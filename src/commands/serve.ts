@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
-import { findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, outOption } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine } from "../cli/text.js";
@@ -103,7 +103,7 @@ async function start(args: ServeArguments, port: number, environment: Environmen
   const options = { port, ...(key === undefined ? {} : { key }) };
   if (run === undefined) return startDemo(options);
   const { findRun } = await import("../store/find-run.js");
-  return startDump(await findRun(run, findOptionsFrom(args, environment)), options, args, environment);
+  return startDump(await findRun(run, findOptionsFrom(args, environment)), options, environment);
 }
 
 async function keyFrom(name: string, environment: Environment): Promise<string> {
@@ -121,17 +121,11 @@ async function startDemo(address: Address): Promise<Serving> {
   return startService(address);
 }
 
-async function startDump(
-  folder: string,
-  address: Address,
-  args: ServeArguments,
-  environment: Environment,
-): Promise<Serving> {
+async function startDump(folder: string, address: Address, { signal, view }: Environment): Promise<Serving> {
   const { serveDump } = await import("../serve/serve-dump.js"); // slow to load; --help does not need it
-  const view = viewFrom(args, environment);
   const progress = emptyReadProgress("opening the dump");
   const unwatch = view.watch(renderReading(progress));
-  const dump = await serveDump(folder, { ...address, progress, signal: environment.signal }).finally(unwatch);
+  const dump = await serveDump(folder, { ...address, progress, signal }).finally(unwatch);
   for (const notice of dump.notices) view.log("warn", notice);
   const { documents, chunks, child_chunks: children } = dump.counts;
   const counted = [countText(documents, "document"), countText(chunks, "chunk"), countText(children, "child chunk")];

@@ -1,14 +1,13 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { bucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
 import { printFile, printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { alignedLines } from "../cli/table.js";
-import { jsonLine, type Paint, paintFor } from "../cli/text.js";
+import { jsonLine, type Page, type Paint, pageFor } from "../cli/text.js";
 import { type CsvCell, csvLines } from "../dump/formats/csv.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
@@ -114,15 +113,13 @@ async function print(
   args: SqlArguments,
   environment: Environment,
 ): Promise<void> {
-  const { stdout, env } = environment;
-  const asked = bucketNames(env)("folder" in source ? source.folder : source.database);
+  const asked = environment.names("folder" in source ? source.folder : source.database);
   if (args.json) return printPieces(environment, objectOfQuery(result, asked));
   if (args.format === "json") return printPieces(environment, jsonOfQuery(result));
   if (args.format === "csv") return printPieces(environment, csvOfQuery(result));
   const rows: QueryRow[] = [];
   for await (const some of result.rows) rows.push(...some);
-  const view = { paint: paintFor(stdout, env), columns: stdout.isTTY ? (stdout.columns ?? 80) : undefined };
-  return printResult(environment, renderQuery({ ...result, rows }, view));
+  return printResult(environment, renderQuery({ ...result, rows }, pageFor(environment.stdout, environment.env)));
 }
 
 /** The result of `kbdump sql --json`. */
@@ -138,12 +135,6 @@ const sqlResult = result({
   ),
 });
 
-interface TableView {
-  readonly paint: Paint;
-  /** Characters per line; undefined without a terminal. */
-  readonly columns: number | undefined;
-}
-
 interface TableRows {
   readonly columns: readonly QueryColumn[];
   readonly rows: readonly QueryRow[];
@@ -157,19 +148,16 @@ const narrowest = 8;
 const gap = 2;
 
 /** A result for people: a table, or a line per cell if the terminal is too narrow, and the number of rows. */
-export function renderQuery({ columns, rows, isCut }: TableRows, { paint, columns: width }: TableView): string {
+export function renderQuery({ columns, rows, isCut }: TableRows, { paint, columns: width }: Page): string {
   const cells = rows.map((row) => row.map(cellText));
   const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
   const wanted = heads.map((head, at) => ({
     width: cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), widthOf(head)),
     isNumber: isNumeric(columns[at]?.type ?? ""),
   }));
-  const room = width === undefined ? wanted.map((column) => column.width) : fittedWidths(wanted, width);
+  const room = fittedWidths(wanted, width);
   const count = `${countText(rows.length, "row")}${isCut ? "; there are more, see --limit" : ""}`;
-  const lines =
-    room || width === undefined
-      ? tableLines(wanted, heads, cells, room ?? [], paint)
-      : recordLines(heads, cells, width, paint);
+  const lines = room ? tableLines(wanted, heads, cells, room, paint) : recordLines(heads, cells, width, paint);
   return [...lines, "", paint.faint(count)].join("\n");
 }
 

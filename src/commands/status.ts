@@ -1,10 +1,10 @@
 import { type Arguments, type CommonArguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
+import { jobFrom, jobOptions, jobPositional } from "../cli/options.js";
+import { printReason } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import { type Page, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";
 import { statusResult, type TakenStatus, watchResult } from "../status/status-result.js";
@@ -52,21 +52,20 @@ export const command = defineCommand({
     }
     if (args.watch) return watchBatches(job, times, args, environment);
     const { takeStatus } = await import("../status/capture-status.js"); // slow to load; --help does not need it
-    const view = viewFrom(args, environment);
-    const status = await takeStatus(job, { env: environment.env, signal: environment.signal, log: view.log });
+    const { env, signal, view } = environment;
+    const status = await takeStatus(job, { env, signal, log: view.log });
     for (const failure of status.failures) view.log("warn", failure);
     if (status.rows.length === 0 && status.failures.length > 0) {
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
     const result = { status: status.failures.length > 0 ? "partial" : "complete", ...status };
-    await printResult(environment, args.json ? jsonLine(result) : render(status, environment));
+    await environment.print(result, (page) => render(status, page));
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });
 
-function render(status: TakenStatus, environment: Environment): string {
+function render(status: TakenStatus, page: Page): string {
   const place = status.added ? "added to" : "the next run adds it to";
-  const page = pageFor(environment.stdout, environment.env);
   const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }
@@ -107,8 +106,7 @@ async function watchBatches(
   environment: Environment,
 ): Promise<number> {
   const { watchStatus } = await import("../status/watch-status.js"); // slow to load; --help does not need it
-  const { stdout, env, signal } = environment;
-  const view = viewFrom(args, environment);
+  const { env, signal, view } = environment;
   const progress = emptyWatchProgress();
   const news = new WatchNews();
   const unwatch = view.watch(renderWatch(progress));
@@ -120,7 +118,7 @@ async function watchBatches(
     onPoll: (changed) => view.report(news.from(changed)),
     ...times,
   }).finally(unwatch);
-  stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`);
+  await environment.print(result, (page) => renderWatchResult(result, Date.now(), page));
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
   printReason(timeoutText(result, times.timeout ?? 0), args, environment);

@@ -1,13 +1,11 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { bucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { findOptionsFrom, itemsOf, memoryOption, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
+import { findOptionsFrom, itemsOf, memoryOption, outOption } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
-import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { type Page, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
@@ -94,24 +92,21 @@ export const command = defineCommand({
   epilog,
   results: () => ({ verify: verifyResult }),
   async run(args, environment) {
-    const { json } = args;
+    const { names, view } = environment;
     await checkArguments(args);
     const { findRunToFetch } = await import("../store/find-run.js");
     const found = await findRunToFetch(args.run, findOptionsFrom(args, environment));
     const { folder } = found;
     const comparison = await againstFrom(args, environment);
-    const view = viewFrom(args, environment);
-    if (bucketNames(environment.env)(folder) !== args.run) view.log("info", `verifying ${folder}`);
-    const verification = await verify(found, args, view, environment);
+    if (names(folder) !== args.run) view.log("info", `verifying ${folder}`);
+    const verification = await verify(found, args, environment);
     const isSound = verification.status === "sound";
     const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
     if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
     const result = resultOf(verification, against);
-    const page = pageFor(environment.stdout, environment.env);
-    const text = json
-      ? jsonLine(result)
-      : [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n");
-    await printResult(environment, text);
+    await environment.print(result, (page) =>
+      [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n"),
+    );
     return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },
 });
@@ -119,13 +114,11 @@ export const command = defineCommand({
 /** Verifies the run. A run in a bucket is always read from there, even if there is a copy. */
 async function verify(
   found: RunToFetch,
-  args: VerifyArguments,
-  view: View,
-  environment: Environment,
+  { duckdb, memory }: VerifyArguments,
+  { names, signal, view }: Environment,
 ): Promise<Verification> {
   const { verifyRun } = await import("../verify/verify-run.js"); // slow to load; --help does not need it
-  const { duckdb, memory } = args;
-  const context = { memory, signal: environment.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+  const context = { memory, signal, duckdb: duckdb === undefined ? false : duckdb || true };
   const read = (folder: string, database: boolean | string = context.duckdb) => {
     const progress = emptyReadProgress();
     const unwatch = view.watch(renderReading(progress));
@@ -133,7 +126,7 @@ async function verify(
   };
   if (!found.inBucket) return read(found.folder);
   const { verifyInBucket } = await import("./verify/in-bucket.js");
-  return verifyInBucket(found.inBucket, context.duckdb, read, bucketNames(environment.env));
+  return verifyInBucket(found.inBucket, context.duckdb, read, names);
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {

@@ -2,11 +2,9 @@ import { hostname } from "node:os";
 import { countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
-import { jobFrom, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
+import { jobFrom, outOption } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { progressOfRun, renderWork } from "../cli/progress.js";
-import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunProgress, type RunProgress, waitingForDocuments } from "../job/run-progress.js";
@@ -68,10 +66,9 @@ export const command = defineCommand({
       throw wrongLine(problems);
     const job = await jobFrom(args, {}, environment);
     const { workDocuments } = await import("../parallel/worker.js"); // slow to load; --help does not need it
-    const view = viewFrom(args, environment);
+    const { env, signal, view } = environment;
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderWorker(progress));
-    const { env, signal } = environment;
     const name = `${hostname().replace(/[^\w.-]/g, "_")}-${process.pid}`;
     const context = { broker, env, signal, progress, log: view.log, idle, inFlight, name };
     const result = await workDocuments(job, context)
@@ -79,7 +76,7 @@ export const command = defineCommand({
         throw withWork(error, progress);
       })
       .finally(unwatch);
-    await printResult(environment, args.json ? jsonLine(result) : workerText(result), "the documents are read");
+    await environment.print(result, () => workerText(result), "the documents are read");
     return exitCodes.complete;
   },
 });

@@ -2,12 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Arguments, Environment, Options, Positionals } from "../../cli/command.js";
 import { durationFrom } from "../../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, outOption } from "../../cli/options.js";
-import { printResult } from "../../cli/output.js";
 import { wrongLine } from "../../cli/parse-command-line.js";
-import { jsonLine, type Page, pageFor } from "../../cli/text.js";
+import type { Page } from "../../cli/text.js";
 import type { Rendering, View } from "../../cli/view.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
-import type { Log } from "../../log.js";
 import { exitCodeOf } from "../../restore/result.js";
 import type { Invocation } from "../../shell-text.js";
 
@@ -153,8 +151,7 @@ interface EndedRestore {
 }
 
 interface EndOptions {
-  readonly args: { readonly apply: boolean; readonly json: boolean };
-  readonly log: Log;
+  readonly args: { readonly apply: boolean };
   readonly environment: Environment;
   /** The command line from which to build the next commands; default: the current one. */
   readonly next?: Invocation;
@@ -168,16 +165,14 @@ interface EndOptions {
 export async function endRestore<Ended extends EndedRestore>(
   ended: Ended,
   render: (ended: Ended, page: Page, next: Invocation) => string,
-  { args, log, environment, next, whole = ended }: EndOptions,
+  { args, environment, next = environment.invocation(), whole = ended }: EndOptions,
 ): Promise<number> {
   const { status, applied, warnings } = ended;
-  for (const warning of warnings) log("warn", warning);
+  for (const warning of warnings) environment.view.log("warn", warning);
   if (args.apply && status === "planned" && applied === null)
     throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
-  const { stdout, env, program, args: words } = environment;
-  const invocation = next ?? { program: program(), args: words };
-  const text = args.json ? jsonLine(whole) : render(ended, pageFor(stdout, env), invocation);
-  await printResult(environment, text, applied === null ? undefined : "the restore is done");
+  const achieved = applied === null ? undefined : "the restore is done";
+  await environment.print(whole, (page) => render(ended, page, next), achieved);
   return exitCodeOf(ended);
 }
 
