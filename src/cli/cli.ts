@@ -81,8 +81,10 @@ async function runCommand(
   if (problems.length > 0) throw wrongLine(problems);
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
   const env = files.length > 0 ? await withEnvFiles(environment.env, files) : environment.env;
-  const given = argumentsFrom(line, command);
+  const { values: given, problems: unread } = await argumentsFrom(line, command, env);
   if (typeof given.caFile === "string") await trust(given.caFile);
+  const wrong = [...unread, ...((await command.check?.(given, { ...environment, env })) ?? [])];
+  if (wrong.length > 0) throw wrongLine(wrong);
   await using copies = openCopies(env);
   const names = bucketNames(env);
   const { stdout, stderr } = environment;

@@ -1,6 +1,6 @@
 import type { GenericSchema } from "valibot";
 import type { InferredOptionType } from "yargs";
-import type { InterruptedError } from "../errors.js";
+import type { InterruptedError, Problem } from "../errors.js";
 import type { CommitState } from "../job/open-service.js";
 import type { Invocation } from "../shell-text.js";
 import type { Copies } from "../store/bucket/copies.js";
@@ -11,6 +11,9 @@ import type { Output, View } from "./view.js";
 
 /** The kind of files that a shell suggests. */
 export type Files = "file" | "folder" | "job file";
+
+/** Turns the text of an argument into its value, or returns a problem with it. `path`: the argument, for the problem. */
+type Read = (given: string, path: string, env: NodeJS.ProcessEnv) => unknown;
 
 /** The headings of the help, in order. */
 export const groups = ["Options", "Without a job file", "Advanced", "Every command"] as const;
@@ -23,13 +26,15 @@ export interface Positional {
   readonly array?: boolean;
   readonly default?: string;
   readonly demandOption?: boolean;
+  /** Without this, the text arrives as it is. */
+  readonly read?: Read;
   /** The kind of files to complete it with. */
   readonly names?: Files;
   /** The allowed values. */
   readonly values?: readonly string[];
 }
 
-/** An option, as yargs declares it. Without a type it arrives as the given text, and the command checks it. */
+/** An option, as yargs declares it. Without a type or `read` it arrives as the given text, and the command checks it. */
 export interface Option {
   readonly type?: "boolean" | "string";
   readonly array?: boolean;
@@ -38,7 +43,11 @@ export interface Option {
   readonly demandOption?: boolean;
   /** Another option that cannot be combined with this one. */
   readonly conflicts?: string;
+  /** Another option without which this one means nothing. */
+  readonly needs?: string;
   readonly default?: string | boolean;
+  /** Also reads the default. */
+  readonly read?: Read;
   /** Starts with the meaning; details follow after a semicolon. */
   readonly describe: string;
   /** The kind of files to complete it with. */
@@ -61,10 +70,14 @@ type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Ca
 
 /** The arguments for a declaration of positionals or options. `--base-url` arrives as `baseUrl`. */
 export type ArgumentsOf<Declared extends Options> = {
-  readonly [Name in keyof Declared as string extends Name ? never : CamelCase<Name>]: InferredOptionType<
-    Declared[Name]
-  >;
+  readonly [Name in keyof Declared as string extends Name ? never : CamelCase<Name>]: ValueOf<Declared[Name]>;
 };
+
+type ValueOf<Declared extends Option> = Declared extends { readonly read: (...given: never[]) => infer Value }
+  ?
+      | Exclude<Awaited<Value>, Problem>
+      | (Declared extends { readonly default: string } | { readonly demandOption: true } ? never : undefined)
+  : InferredOptionType<Declared>;
 
 /** Options of all commands. */
 export const commonOptions = {
@@ -125,6 +138,8 @@ export interface Command<
   readonly epilog: string;
   /** The schemas of the command's `--json` output and related files, by file name in dist/schemas. */
   readonly results: () => Readonly<Record<string, GenericSchema>>;
+  /** Finds the problems of the arguments with each other. An argument that cannot be read is undefined here. */
+  check?(args: Given, surroundings: Surroundings): readonly Problem[] | Promise<readonly Problem[]>;
   /**
    * Runs the command and returns the exit code, or rejects with an error of errors.ts. It is a method because method parameters
    * are bivariant, so that a list can hold commands with different arguments.
@@ -139,9 +154,14 @@ export function defineCommand<const P extends Positionals, const O extends Optio
   return command;
 }
 
+/** The description of an option, with the option that it needs. */
+export function descriptionOf({ describe, needs }: Option): string {
+  return needs === undefined ? describe : `with --${needs}: ${describe}`;
+}
+
 /** The short meaning of an argument: its description without the details. */
-export function meaningOf({ describe }: Positional | Option): string {
-  return describe.split(";")[0] ?? "";
+export function meaningOf(declared: Option): string {
+  return descriptionOf(declared).split(";")[0] ?? "";
 }
 
 /** The process. Only main.ts knows the real one. */

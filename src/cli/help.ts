@@ -1,6 +1,6 @@
 import yargs, { type Argv } from "yargs";
 import { tool } from "../tool.js";
-import { type Command, commonOptions, groups, type Option, type Options } from "./command.js";
+import { type Command, commonOptions, descriptionOf, groups, type Option, type Options } from "./command.js";
 import { globalOptions } from "./parse-command-line.js";
 
 declare module "yargs" {
@@ -65,8 +65,10 @@ function shownName(name: string, { type, value, choices, valueIsOptional }: Opti
   return valueIsOptional ? `${name}[=${word}]` : `${name} ${word}`;
 }
 
-function shown({ describe, alias, demandOption }: Option) {
-  return { describe: demandOption ? `${describe}; required` : describe, ...(alias === undefined ? {} : { alias }) };
+function shown(option: Option) {
+  const { alias, demandOption } = option;
+  const describe = `${descriptionOf(option)}${demandOption ? "; required" : ""}`;
+  return { describe, ...(alias === undefined ? {} : { alias }) };
 }
 
 /** yargs only renders the help. `parse-command-line.ts` reads the command line, so that all messages name our flags. */

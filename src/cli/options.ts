@@ -1,14 +1,24 @@
 import { comparisonMemory, defaultMemory } from "../duckdb/open-duckdb.js";
 import { fileFormats } from "../dump/formats/formats.js";
+import type { Problem } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import type { ReadProgress } from "../read-progress.js";
 import type { FindOptions } from "../store/find-named.js";
-import type { ArgumentsOf, Environment, Options, Positionals } from "./command.js";
+import type { ArgumentsOf, Environment, Option, Options, Positionals } from "./command.js";
 import { renderReading } from "./progress.js";
 
 export const jobPositional = {
   job: { type: "string", names: "job file", describe: "job file, or the name of a job that has run" },
+} as const satisfies Positionals;
+
+export const runPositional = {
+  run: {
+    type: "string",
+    demandOption: true,
+    names: "folder",
+    describe: "run folder, or a job: its newest complete run",
+  },
 } as const satisfies Positionals;
 
 export const outOption = {
@@ -21,6 +31,11 @@ export const outOption = {
   },
 } as const satisfies Options;
 
+async function readMemory(given: string): Promise<string | Problem> {
+  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
+  return checkMemory(given)[0] ?? given;
+}
+
 const memoryOf = <const Size extends string>(size: Size) =>
   ({
     memory: {
@@ -28,6 +43,7 @@ const memoryOf = <const Size extends string>(size: Size) =>
       default: size,
       value: "SIZE",
       group: "Advanced",
+      read: readMemory,
       describe: `memory that DuckDB may use, such as 2GB; default: ${size}`,
     },
   }) as const satisfies Options;
@@ -46,12 +62,20 @@ export const formatOption = {
   },
 } as const satisfies Options;
 
+export const allowHttp = {
+  type: "boolean",
+  group: "Advanced",
+  describe: "allow plain http to another host, which shows the key to the network",
+} as const satisfies Option;
+
+export const maxRps = {
+  value: "N",
+  group: "Advanced",
+  describe: "maximum requests per second",
+} as const satisfies Option;
+
 export const paceOption = {
-  "max-rps": {
-    value: "N",
-    group: "Advanced",
-    describe: "maximum requests per second; overrides service.max_rps",
-  },
+  "max-rps": { ...maxRps, describe: `${maxRps.describe}; overrides service.max_rps` },
 } as const satisfies Options;
 
 /** Options for how a run reads. */
@@ -104,11 +128,7 @@ export const jobOptions = {
     group: "Without a job file",
     describe: "name of the job; default: the UUID of the dataset",
   },
-  "allow-http": {
-    type: "boolean",
-    group: "Advanced",
-    describe: "allow plain http to another host, which shows the key to the network",
-  },
+  "allow-http": allowHttp,
 } as const satisfies Options;
 
 type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;

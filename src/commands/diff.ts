@@ -2,7 +2,6 @@ import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { comparisonMemoryOption, findOptionsFrom, outOption } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import {
@@ -57,10 +56,11 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ diff: diffResult }),
+  check: ({ json, format }) =>
+    json && format === "csv" ? [{ path: "--json", message: "not together with --format csv" }] : [],
   async run(args, environment) {
     const { memory } = args;
     const { names, signal, view } = environment;
-    await checkArguments(args);
     const [before, after] = await runsFrom(args, environment);
     const { withRunDiff } = await import("../compare/diff-runs.js"); // slow to load; --help does not need it
     const progress = emptyReadProgress();
@@ -84,16 +84,6 @@ async function runsFrom(args: DiffArguments, environment: Environment): Promise<
   const places = findOptionsFrom(args, environment);
   if (args.new === undefined) return findRunAndOneBefore(args.old, places);
   return [await findRun(args.old, places), await findRun(args.new, places)];
-}
-
-async function checkArguments(args: DiffArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const { memory, format, json } = args;
-  const problems = [
-    ...checkMemory(memory),
-    ...(json && format === "csv" ? [{ path: "--json", message: "not together with --format csv" }] : []),
-  ];
-  if (problems.length > 0) throw wrongLine(problems);
 }
 
 /** A table always shows texts lost in a re-index. */

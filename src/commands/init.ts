@@ -4,8 +4,7 @@ import * as v from "valibot";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { padEnd, wrapToWidth } from "../cli/display-width.js";
-import { formatOption, outOption } from "../cli/options.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { allowHttp, formatOption, outOption } from "../cli/options.js";
 import type { Page } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
@@ -23,29 +22,32 @@ Exit codes: 0 written · 1 the service cannot be reached, or refuses the key · 
 
 const options = {
   ask: { type: "boolean", default: false, describe: "ask for service, key, datasets and documents, and try the key" },
-  "base-url": { type: "string", value: "URL", describe: "with --ask: the service, such as https://kb.example.com/v1" },
+  "base-url": {
+    type: "string",
+    value: "URL",
+    needs: "ask",
+    describe: "the service, such as https://kb.example.com/v1",
+  },
   dataset: {
     type: "string",
     array: true,
     value: "NAME",
-    describe: "with --ask: id or name of a dataset, or all; repeatable",
+    needs: "ask",
+    describe: "id or name of a dataset, or all; repeatable",
   },
   document: {
     type: "string",
     array: true,
     value: "NAME",
-    describe: "with --ask: id or name of a document, or all (default); repeatable",
+    needs: "ask",
+    describe: "id or name of a document, or all (default); repeatable",
   },
-  ...formatOption,
+  format: { ...formatOption.format, needs: "ask" },
   out: {
     ...outOption.out,
     describe: "output folder to write into the job file, or s3://bucket/prefix; default: output",
   },
-  "allow-http": {
-    type: "boolean",
-    group: "Advanced",
-    describe: "with --ask: allow plain http to another host, which shows the key to the network",
-  },
+  "allow-http": { ...allowHttp, needs: "ask" },
 } as const satisfies Options;
 
 /** `kbdump init [path]`: writes a job file to start from. */
@@ -60,26 +62,12 @@ export const command = defineCommand({
   results: () => ({ init: initResult }),
   async run(args, environment) {
     const { path, ask } = args;
-    if (!ask) refuseAnswers(args);
     const done = ask ? await askAndWrite(path, args, environment) : await writeCommented(path, args.out);
     const result: InitResult = { status: "complete", path, files: done.written };
     await environment.print(result, (page) => renderNext(done, path, page));
     return exitCodes.complete;
   },
 });
-
-/** Rejects flags that answer questions if no questions are asked. */
-function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: Arguments<typeof options>): void {
-  const answers = Object.entries({
-    "--base-url": baseUrl,
-    "--dataset": dataset,
-    "--document": document,
-    "--format": format,
-    "--allow-http": allowHttp,
-  });
-  const given = answers.filter(([, value]) => value !== undefined);
-  if (given.length > 0) throw wrongLine(given.map(([path]) => ({ path, message: "needs --ask" })));
-}
 
 /** The outcome of `init`. */
 interface Written {

@@ -1,14 +1,13 @@
 import { pathToFileURL } from "node:url";
 import { bytesText, countText, lostText, numberText } from "../amounts.js";
 import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
-import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { renderPaths, shortPath } from "../cli/table.js";
 import { type Page, terminalText } from "../cli/text.js";
-import { exitCodes, type Problem } from "../errors.js";
+import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
 import type { ReportRequest } from "../report/source.js";
@@ -55,27 +54,19 @@ const options = {
   ...memoryOption,
 } as const satisfies Options;
 
-const positionals = {
-  run: {
-    type: "string",
-    demandOption: true,
-    names: "folder",
-    describe: "run folder, or a job: its newest complete run",
-  },
-} as const satisfies Positionals;
-
-type ReportArguments = Arguments<typeof positionals & typeof options>;
+type ReportArguments = Arguments<typeof runPositional & typeof options>;
 
 /** `kbdump report <run>`: writes one HTML file that shows a dump to its owner. */
 export const command = defineCommand({
   name: "report <run>",
   about: "write an HTML page that shows a run: whether it is complete, and what is lost, stuck or never found",
-  positionals,
+  positionals: runPositional,
   options,
   epilog,
   results: () => ({ report: reportResult }),
+  check: ({ json, file }) =>
+    json && file === "-" ? [{ path: "--json", message: "not together with --file -, which prints the page" }] : [],
   async run(args, environment) {
-    await checkArguments(args);
     const request = await requestFrom(args, environment);
     const progress = emptyReadProgress();
     const { folder, against } = request;
@@ -109,14 +100,6 @@ async function made(request: ReportRequest, file: string | undefined, names: Buc
 interface Made {
   readonly result: ReportSummary;
   readonly render: (page: Page) => string;
-}
-
-async function checkArguments({ memory, file, json }: ReportArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const problems: Problem[] = [...checkMemory(memory)];
-  if (json && file === "-")
-    problems.push({ path: "--json", message: "not together with --file -, which prints the page" });
-  if (problems.length > 0) throw wrongLine(problems);
 }
 
 async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {

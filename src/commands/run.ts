@@ -260,10 +260,7 @@ export function withProgress(error: unknown, progress: RunProgress, { fresh }: {
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
   const done = progress.documentsDone - progress.documentsFailed;
   const read = done > 0 ? [`${numberText(done)} of ${countText(progress.documents, "document")} read`] : [];
-  if (error instanceof InterruptedError) {
-    const message = [error.message, ...read, "progress is kept", again].join("; ");
-    return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
-  }
+  if (error instanceof InterruptedError) return error.with(...read, "progress is kept", again);
   if (!(error instanceof StopError)) return error;
   const { status, code } = error;
   const kept = /what was read is kept/i.test(error.message) ? [] : ["what was read is kept"];

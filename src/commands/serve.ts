@@ -3,8 +3,7 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
-import { findOptionsFrom, outOption } from "../cli/options.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { findOptionsFrom, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
@@ -25,14 +24,17 @@ With --demo, the service also accepts writes to chunks and child chunks, until i
 
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
 
-const positionals = {
-  run: { type: "string", names: "folder", describe: "run folder, or a job: its newest complete run" },
-} as const satisfies Positionals;
+const positionals = { run: { ...runPositional.run, demandOption: false } } as const satisfies Positionals;
 
 const options = {
   ...outOption,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
-  port: { default: "0", value: "N", describe: "port on 127.0.0.1; default: 0, a free port" },
+  port: {
+    default: "0",
+    value: "N",
+    read: (given: string, path: string) => wholeNumberFrom(path, given, 0, 65_535),
+    describe: "port on 127.0.0.1; default: 0, a free port",
+  },
   "key-env": {
     type: "string",
     value: "NAME",
@@ -59,11 +61,9 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ serve: serveResult }),
+  check: problemsOf,
   async run(args, environment) {
-    const port = wholeNumberFrom("--port", args.port, 0, 65_535);
-    const problems = problemsOf(args, port);
-    if (typeof port !== "number" || problems.length > 0) throw wrongLine(problems);
-    const serving = await start(args, port, environment).catch((error: unknown) => {
+    const serving = await start(args, environment).catch((error: unknown) => {
       if (!environment.signal.aborted) throw error;
     });
     if (serving) {
@@ -75,7 +75,7 @@ export const command = defineCommand({
   },
 });
 
-function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | Problem): readonly Problem[] {
+function problemsOf({ run, demo, key, keyEnv }: ServeArguments): readonly Problem[] {
   const problems = [
     run === undefined &&
       !demo && {
@@ -83,7 +83,6 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | P
         message: "nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo",
       },
     run !== undefined && demo && { path: "--demo", message: "not together with a run" },
-    typeof port !== "number" && port,
     key !== undefined && !isWord(key) && { path: "--key", message: "expected a text without white space" },
     keyEnv !== undefined &&
       !isWord(keyEnv) && { path: "--key-env", message: "expected the name of an environment variable" },
@@ -97,8 +96,8 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | P
   return problems.filter((problem) => problem !== false);
 }
 
-async function start(args: ServeArguments, port: number, environment: Environment): Promise<Serving> {
-  const { run, keyEnv } = args;
+async function start(args: ServeArguments, environment: Environment): Promise<Serving> {
+  const { run, keyEnv, port } = args;
   const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, environment);
   const options = { port, ...(key === undefined ? {} : { key }) };
   if (run === undefined) return startDemo(options);

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import {
+  type Arguments,
+  defineCommand,
+  type Environment,
+  type Options,
+  type Positionals,
+  type Surroundings,
+} from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
 import { printFile, printPieces, printResult } from "../cli/output.js";
@@ -35,7 +42,11 @@ const positionals = {
 
 const options = {
   format: { choices: ["table", "json", "csv", "parquet"], default: "table", describe: "output; default: table" },
-  limit: { type: "string", value: "N", describe: "maximum rows to print; default: 1000 in a table, otherwise all" },
+  limit: {
+    value: "N",
+    read: limitFrom,
+    describe: "maximum rows to print; default: 1000 in a table, otherwise all",
+  },
   ...outOption,
   ...memoryOption,
 } as const satisfies Options;
@@ -53,13 +64,14 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ sql: sqlResult }),
+  check: problemsOf,
   async run(args, environment) {
-    const limit = await checkArguments(args, environment);
     const { findDatabase } = await import("../store/find-run.js");
     const source = await findDatabase(args.source, findOptionsFrom(args, environment));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("./sql/database.js"); // slow to load; --help does not need it
+    const limit = args.limit ?? (args.format === "table" && !args.json ? tableRows : undefined);
     const context = { memory: args.memory, signal: environment.signal, limit };
     if (args.format === "parquet") {
       await using temporary = await makeTemporaryFolder("sql");
@@ -73,22 +85,19 @@ export const command = defineCommand({
   },
 });
 
-/** The maximum number of rows. Throws UsageError with every problem of the arguments. */
-async function checkArguments(
-  { memory, format, json, limit }: SqlArguments,
-  { stdout }: Environment,
-): Promise<number | undefined> {
-  const { checkMemory } = await import("../job/check-job.js");
-  const problems: Problem[] = [...checkMemory(memory)];
-  if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit))
-    problems.push({ path: "--limit", message: `got ${JSON.stringify(limit)}, expected a whole number from 1 on` });
-  if (json && (format === "csv" || format === "parquet"))
-    problems.push({ path: "--json", message: `it contradicts --format ${format}` });
-  if (format === "parquet" && stdout.isTTY)
-    problems.push({ path: "--format", message: "parquet is not text; write it to a file: … > result.parquet" });
-  if (problems.length > 0) throw wrongLine(problems);
-  if (limit !== undefined) return Number(limit);
-  return format === "table" && !json ? tableRows : undefined;
+function limitFrom(given: string, path: string): number | Problem {
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  return { path, message: `got ${JSON.stringify(given)}, expected a whole number from 1 on` };
+}
+
+function problemsOf({ format, json }: SqlArguments, { stdout }: Surroundings): readonly Problem[] {
+  const problems = [
+    json &&
+      (format === "csv" || format === "parquet") && { path: "--json", message: `it contradicts --format ${format}` },
+    format === "parquet" &&
+      stdout.isTTY && { path: "--format", message: "parquet is not text; write it to a file: … > result.parquet" },
+  ];
+  return problems.filter((problem) => typeof problem === "object");
 }
 
 async function writeParquet(result: QueryResult, file: string): Promise<void> {

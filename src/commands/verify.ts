@@ -2,8 +2,7 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { findOptionsFrom, itemsOf, memoryOption, outOption } from "../cli/options.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
 import { type Page, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
@@ -37,30 +36,30 @@ const againstOptions = {
   "key-env": {
     type: "string",
     value: "NAME",
-    describe: "with --against: environment variable with the key; default: KNOWLEDGE_API_KEY",
+    needs: "against",
+    describe: "environment variable with the key; default: KNOWLEDGE_API_KEY",
   },
-  "allow-http": {
-    type: "boolean",
-    group: "Advanced",
-    describe: "with --against: allow plain http to another host, which shows the key to the network",
-  },
+  "allow-http": { ...allowHttp, needs: "against" },
   concurrency: {
     value: "N",
     group: "Advanced",
-    describe: "with --against: maximum concurrent requests, 1 to 64; default: 8",
+    needs: "against",
+    describe: "maximum concurrent requests, 1 to 64; default: 8",
   },
-  "max-rps": { value: "N", group: "Advanced", describe: "with --against: maximum requests per second" },
+  "max-rps": { ...maxRps, needs: "against" },
   document: {
     type: "string",
     array: true,
     value: "UUIDS",
-    describe: "with --against: documents to compare, by their UUIDs, with commas or repeated; default: all",
+    needs: "against",
+    describe: "documents to compare, by their UUIDs, with commas or repeated; default: all",
   },
   sample: {
-    type: "string",
     value: "PERCENT",
+    read: shareFrom,
     conflicts: "document",
-    describe: "with --against: compare a random part of the documents, such as 5%; a new sample each time",
+    needs: "against",
+    describe: "compare a random part of the documents, such as 5%; a new sample each time",
   },
 } as const satisfies Options;
 
@@ -80,20 +79,13 @@ const options = {
 export const command = defineCommand({
   name: "verify <run>",
   about: "read a run again, and prove that it is complete and unchanged",
-  positionals: {
-    run: {
-      type: "string",
-      demandOption: true,
-      names: "folder",
-      describe: "run folder, or a job: its newest complete run",
-    },
-  },
+  positionals: runPositional,
   options,
   epilog,
   results: () => ({ verify: verifyResult }),
+  check: problemsOf,
   async run(args, environment) {
     const { names, view } = environment;
-    await checkArguments(args);
     const { findRunToFetch } = await import("../store/find-run.js");
     const found = await findRunToFetch(args.run, findOptionsFrom(args, environment));
     const { folder } = found;
@@ -141,47 +133,22 @@ function resultOf(verification: Verification, against: Against | null): VerifyRe
   return { ...verification, status: isEqual ? verification.status : "differences", against };
 }
 
-type VerifyArguments = Arguments<typeof options>;
+type VerifyArguments = Arguments<typeof runPositional & typeof options>;
 
-/** Checks the arguments before looking for a run. Throws UsageError with every problem. */
-async function checkArguments(args: VerifyArguments): Promise<void> {
+async function problemsOf(args: VerifyArguments): Promise<readonly Problem[]> {
   const { checkIds, checkServiceFlags } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const problems = [
+  return [
     ...checkServiceFlags({ ...args, to: args.against }, "--against"),
     ...checkIds("--document", itemsOf(args.document)),
-    ...(args.sample !== undefined && shareFrom(args.sample) === undefined ? [wrongSample(args.sample)] : []),
-    ...lonelyFlags(args),
   ];
-  if (problems.length > 0) throw wrongLine(problems);
 }
 
-/** Parses a percentage such as `5%`; undefined for any other text. */
-function shareFrom(text: string): number | undefined {
-  const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1];
+/** Parses a percentage such as `5%`. */
+function shareFrom(given: string, path: string): number | Problem {
+  const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(given)?.[1];
   const share = Number(percent) / 100;
-  return share > 0 && share <= 1 ? share : undefined;
-}
-
-function wrongSample(given: string): Problem {
-  return { path: "--sample", message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
-}
-
-/** The problems of flags that are only valid with `--against`. */
-function lonelyFlags({
-  against,
-  keyEnv,
-  allowHttp,
-  concurrency,
-  maxRps,
-  document,
-  sample,
-}: VerifyArguments): readonly Problem[] {
-  if (against !== undefined) return [];
-  const given = Object.entries({
-    ...{ "--key-env": keyEnv, "--allow-http": allowHttp, "--concurrency": concurrency },
-    ...{ "--max-rps": maxRps, "--document": document, "--sample": sample },
-  }).filter(([, value]) => value !== undefined);
-  return given.map(([path]) => ({ path, message: "only with --against, which names the service to compare with" }));
+  if (share > 0 && share <= 1) return share;
+  return { path, message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
 }
 
 /** The settings of the comparison, except the run's path and the progress; undefined without `--against`. */
@@ -197,7 +164,7 @@ async function againstFrom(
     ...{ baseUrl: against, addressFlag: "--against", keyEnv, key: await readKey({ apiKeyEnv: keyEnv }, env) },
     ...{ allowHttp, memory, env, signal, now: () => new Date() },
     documents: itemsOf(args.document),
-    sample: args.sample === undefined ? undefined : shareFrom(args.sample),
+    sample: args.sample,
     concurrency: numberOf(concurrency),
     maxRps: numberOf(maxRps),
   };

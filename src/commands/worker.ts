@@ -1,9 +1,8 @@
 import { hostname } from "node:os";
 import { countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
-import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
+import { brokerFrom, durationOption, wholeNumberFrom } from "../cli/flag-values.js";
 import { jobFrom, outOption } from "../cli/options.js";
-import { wrongLine } from "../cli/parse-command-line.js";
 import { progressOfRun, renderWork } from "../cli/progress.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
@@ -19,11 +18,6 @@ The run itself is kbdump run nightly.yaml --workers redis://queue.example.com:63
 
 Exit codes: 0 idle for as long as --idle says · 1 the service, the broker or the disk cannot be used · 2 wrong usage, or a library is missing · 130, 143 interrupted: its documents are returned to the queue`;
 
-/** Limits of `--idle` in milliseconds. Node's timers allow at most 24 days. */
-const idleBounds = { least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" };
-/** The maximum concurrency that a job file allows. */
-const mostInFlight = 64;
-
 /** `kbdump worker <broker> <job>`: reads documents for runs of a job that distribute them. */
 export const command = defineCommand({
   name: "worker <broker> <job>",
@@ -32,6 +26,7 @@ export const command = defineCommand({
     broker: {
       type: "string",
       demandOption: true,
+      read: (given: string, path: string, env: NodeJS.ProcessEnv) => brokerFrom(path, given, env),
       describe:
         "address of the Redis or Valkey with the queue, such as redis://127.0.0.1:6379, rediss:// for TLS; or the name of an environment variable that holds it",
     },
@@ -45,25 +40,19 @@ export const command = defineCommand({
   options: {
     ...outOption,
     idle: {
-      type: "string",
-      value: "TIME",
+      ...durationOption({ least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" }), // Node's timers allow 24 days
       describe: "end after this time without work, such as 10m; default: wait indefinitely",
     },
     "in-flight": {
       value: "N",
+      read: (given: string, path: string) => wholeNumberFrom(path, given, 1, 64), // as a job file allows
       describe: "maximum concurrent requests of this worker; default: the limit for all workers together",
     },
   },
   epilog,
   results: () => ({ worker: workerResult }),
   async run(args, environment) {
-    const idle = args.idle === undefined ? undefined : durationFrom("--idle", args.idle, idleBounds);
-    const inFlight =
-      args.inFlight === undefined ? undefined : wholeNumberFrom("--in-flight", String(args.inFlight), 1, mostInFlight);
-    const broker = brokerFrom("<broker>", args.broker, environment.env);
-    const problems = [broker, idle, inFlight].filter((found) => typeof found === "object");
-    if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
-      throw wrongLine(problems);
+    const { broker, idle, inFlight } = args;
     const job = await jobFrom(args, {}, environment);
     const { workDocuments } = await import("../parallel/worker.js"); // slow to load; --help does not need it
     const { env, signal, view } = environment;
@@ -85,8 +74,7 @@ export const command = defineCommand({
 export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "documentsDone">): unknown {
   if (!(error instanceof InterruptedError)) return error;
   const read = `${countText(documentsDone, "document")} read`;
-  const message = [error.message, read, "documents that it had not finished are returned to the queue"].join("; ");
-  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+  return error.with(read, "documents that it had not finished are returned to the queue");
 }
 
 /** Renders the progress of a worker, which has no end. */
