@@ -5,8 +5,8 @@ import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
 import { printReason } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { layOutTable, type TableColumn } from "../cli/table.js";
-import { type Page, type Paint, terminalText } from "../cli/text.js";
+import { type Column, renderTable } from "../cli/table.js";
+import { type Page, plain, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
@@ -167,19 +167,19 @@ interface ListView extends Page {
 }
 
 /** The runs of one job for people, newest first, and other facts about them. */
-export function renderRuns(list: RunList, { paint, columns, now }: ListView): string {
+export function renderRuns(list: RunList, view: ListView): string {
+  const { paint } = view;
   const { runs, strangers, atWork, folder, shards } = list;
   const hasRules = runs.some(({ keptBy }) => keptBy !== null);
-  const cells: readonly ListColumn[] = [
-    { head: "run", cells: runs.map(({ runId }) => runId) },
-    ...figures(runs, now),
-    ...(hasRules ? [{ head: "keep", cells: runs.map(keepText), drop: 8 }] : []),
-    { head: "", cells: runs.map(({ isLatest }) => (isLatest ? "latest" : "")), drop: 7 },
+  const columns: readonly Column<ListedRun>[] = [
+    { head: "run", cell: ({ runId }) => runId },
+    ...figures((run: ListedRun) => run, view.now),
+    ...(hasRules ? [{ head: "keep", cell: keepText, drop: 8 }] : []),
+    { head: "", cell: ({ isLatest }) => (isLatest ? "latest" : ""), drop: 7 },
   ];
-  const [head = "", ...lines] = linesOf(cells, columns);
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   return [
-    ...(runs.length > 0 ? [paint.faint(head), ...lines.map((line, at) => painted(line, runs[at], paint)), ""] : []),
+    ...(runs.length > 0 ? [...tableLines(runs, columns, (run) => run, view), ""] : []),
     ...strangers.map(({ name, why }) => `${paint.faint("ignored")}  ${terminalText(name)}: ${why}`),
     ...(atWork ? [workText(atWork)] : []),
     runs.length > 0
@@ -190,49 +190,52 @@ export function renderRuns(list: RunList, { paint, columns, now }: ListView): st
 }
 
 /** The newest run of every job for people, one line each. */
-export function renderJobs(lists: readonly RunList[], dir: string, { paint, columns, now }: ListView): string {
+export function renderJobs(lists: readonly RunList[], dir: string, view: ListView): string {
   if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
-  const newest = lists.map(({ runs }) => runs[0]);
-  const cells: readonly ListColumn[] = [
-    { head: "job", cells: lists.map(({ job }) => terminalText(job)) },
-    { head: "newest run", cells: newest.map((run) => run?.runId ?? "none yet"), drop: 7 },
-    ...figures(newest, now),
-    { head: "runs", cells: lists.map(({ runs }) => String(runs.length)), right: true, drop: 8 },
-    { head: "", cells: lists.map(({ atWork }) => (atWork ? "active" : "")), drop: 9 },
+  const newest = ({ runs }: RunList) => runs[0];
+  const columns: readonly Column<RunList>[] = [
+    { head: "job", cell: ({ job }) => terminalText(job) },
+    { head: "newest run", cell: (list) => newest(list)?.runId ?? "none yet", drop: 7 },
+    ...figures(newest, view.now),
+    { head: "runs", cell: ({ runs }) => String(runs.length), right: true, drop: 8 },
+    { head: "", cell: ({ atWork }) => (atWork ? "active" : ""), drop: 9 },
   ];
-  const [head = "", ...lines] = linesOf(cells, columns);
-  return [paint.faint(head), ...lines.map((line, at) => painted(line, newest[at], paint))].join("\n");
+  return tableLines(lists, columns, newest, view).join("\n");
 }
 
-/** A column with its heading and cells. */
-interface ListColumn extends Pick<TableColumn, "right" | "drop"> {
-  readonly head: string;
-  readonly cells: readonly string[];
-}
+/** The run that a row of a table is about. */
+type RunOf<Row> = (row: Row) => ListedRun | undefined;
 
-/** The heading and a line for each row, with as many columns as fit. */
-function linesOf(columns: readonly ListColumn[], width: number): readonly string[] {
-  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
-  return layOutTable([columns.map(({ head }) => head), ...rows], { columns, width }).flat();
+function tableLines<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  runOf: RunOf<Row>,
+  view: ListView,
+): readonly string[] {
+  const colourOf = (row: Row) => (runOf(row)?.status === "partial" ? view.paint.bad : plain);
+  return renderTable(rows, columns, view, colourOf).flat();
 }
 
 /** The columns of both tables. */
-function figures(runs: readonly (ListedRun | undefined)[], now: number): readonly ListColumn[] {
-  const right = (head: string, drop: number | undefined, text: (run: ListedRun) => string): ListColumn => ({
-    head,
-    cells: runs.map((run) => (run ? text(run) : "")),
-    right: true,
-    ...(drop === undefined ? {} : { drop }),
-  });
+function figures<Row>(runOf: RunOf<Row>, now: number): readonly Column<Row>[] {
+  const column = (head: string, text: (run: ListedRun) => string, drop?: number) => {
+    const cell = (row: Row) => {
+      const run = runOf(row);
+      return run ? text(run) : "";
+    };
+    return { head, cell, right: head !== "status", drop };
+  };
   return [
-    right("age", undefined, (run) => ageText(now - endOf(run))),
-    { head: "status", cells: runs.map((run) => run?.status ?? "") },
-    right("documents", 3, ({ counts }) => countCell(counts.documents)),
-    right("chunks", 6, ({ counts }) => countCell(counts.chunks)),
-    right("children", 4, ({ counts }) => countCell(counts.child_chunks)),
-    right("size", 5, ({ bytes }) => bytesText(bytes)),
-    right("took", 2, ({ startedAt, finishedAt }) =>
-      startedAt === null || finishedAt === null ? "–" : durationText(finishedAt - startedAt),
+    column("age", (run) => ageText(now - endOf(run))),
+    column("status", ({ status }) => status),
+    column("documents", ({ counts }) => countCell(counts.documents), 3),
+    column("chunks", ({ counts }) => countCell(counts.chunks), 6),
+    column("children", ({ counts }) => countCell(counts.child_chunks), 4),
+    column("size", ({ bytes }) => bytesText(bytes), 5),
+    column(
+      "took",
+      ({ startedAt: from, finishedAt: to }) => (from === null || to === null ? "–" : durationText(to - from)),
+      2,
     ),
   ];
 }
@@ -245,10 +248,6 @@ function countCell(count: number | null): string {
 function keepText({ keptBy }: ListedRun): string {
   const rules = (keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
   return rules.length > 0 ? rules.join(", ") : "-";
-}
-
-function painted(line: string, run: ListedRun | undefined, { bad }: Paint): string {
-  return run?.status === "partial" ? bad(line) : line;
 }
 
 function workText({ pid, host, since }: RunAtWork): string {

@@ -13,7 +13,7 @@ import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
 import { printFile, printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { alignedLines } from "../cli/table.js";
+import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, type Paint, pageFor } from "../cli/text.js";
 import { type CsvCell, csvLines } from "../dump/formats/csv.js";
 import { exitCodes, type Problem } from "../errors.js";
@@ -185,8 +185,9 @@ function tableLines(
 ): readonly string[] {
   // The extra cell prevents a single-cell row from being treated as a remark.
   const lined = (row: readonly string[]) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""];
-  const right = wanted.flatMap(({ isNumber }, at) => (isNumber ? at : []));
-  const [head = "", ...lines] = alignedLines([lined(heads), ...cells.map(lined)], right, gap);
+  const columns = [...wanted.map(({ isNumber: right }) => ({ right })), {}];
+  const shape = { columns, width: Number.POSITIVE_INFINITY };
+  const [head = "", ...lines] = layOutTable([lined(heads), ...cells.map(lined)], shape).flat();
   return [paint.strong(head), ...lines];
 }
 

@@ -1,13 +1,12 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import { layOutTable, type TableColumn } from "../../cli/table.js";
-import { type Page, terminalText } from "../../cli/text.js";
+import { type Column, renderTable } from "../../cli/table.js";
+import { firstOf, inset, type Page, terminalText, wrapped } from "../../cli/text.js";
 import { type DatasetPlan, type DocumentPlan, type LossPart, wishedName } from "../../restore/copy/copy-plan.js";
 import { isMade, stateOf } from "../../restore/copy/copy-result.js";
 import { nameAndId, nameText } from "../../words.js";
-import { firstOf } from "../restore/rows.js";
+import { renderPart } from "../restore/rows.js";
 
-const margin = "  ";
 /** Below this many columns, continuation lines are not indented, because an id would not fit. */
 const roomy = 60;
 
@@ -18,20 +17,19 @@ const longestName = 40;
  * Renders the plan of a dataset: the target dataset with settings, fields and tags; the documents; the losses. `isSplit`: documents
  * of the dumped dataset go to several target datasets.
  */
-export function renderDatasetPlan(plan: DatasetPlan, isSplit: boolean, { paint, columns }: Page): readonly string[] {
-  const inner = { paint, columns: columns - margin.length };
+export function renderDatasetPlan(plan: DatasetPlan, isSplit: boolean, page: Page): readonly string[] {
+  const inner = inset(page);
   const isUsed = plan.target.kind === "there" || isMade(plan);
   const facts = isUsed
     ? [targetText(plan), ...(isSplit ? [splitText(plan)] : []), ...settingLines(plan), ...fieldLines(plan)]
     : [noTarget];
   const lines = [
-    ...facts.flatMap((text) => wrapToWidth(text, inner.columns, columns < roomy ? "" : margin)),
+    ...facts.flatMap((text) => wrapToWidth(text, inner.columns, page.columns < roomy ? "" : "  ")),
     ...renderDocuments(plan.documents, inner),
     ...renderLosses(plan, inner),
   ];
   const { dataset_id: id, dataset_name: name } = plan;
-  const head = wrapToWidth(nameAndId(name === id ? null : name, terminalText(id, 80)), columns, margin);
-  return [...head.map(paint.strong), ...lines.map((line) => margin + line)];
+  return renderPart(name === id ? null : name, id, lines, page);
 }
 
 const noTarget = "→ no dataset is made, because none of its documents is copied";
@@ -73,46 +71,39 @@ function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly st
 const mostDocuments = 20;
 
 /** A narrow terminal drops the counts first. */
-const columns: readonly (TableColumn & { readonly head: string })[] = [
-  { head: "document", least: 14 },
-  { head: "form", drop: 2 },
-  { head: "chunks", right: true },
-  { head: "children", right: true, drop: 3 },
-  { head: "disabled", right: true, drop: 1 },
-  { head: "characters", right: true },
-  { head: "", wraps: true },
+const columns: readonly Column<DocumentPlan>[] = [
+  { head: "document", cell: nameOf, least: 14 },
+  { head: "form", cell: ({ doc_form }) => terminalText(doc_form, 40), drop: 2 },
+  { head: "chunks", cell: ({ chunks }) => numberText(chunks), right: true },
+  { head: "children", cell: ({ children }) => numberText(children), right: true, drop: 3 },
+  { head: "disabled", cell: ({ disabled }) => numberText(disabled), right: true, drop: 1 },
+  { head: "characters", cell: ({ characters }) => numberText(characters), right: true },
+  { head: "", cell: (document) => remarksOn(document).join("; "), wraps: true },
 ];
 
 /** Renders the documents to write, then those already at the service; empty if there are none. */
-function renderDocuments(documents: readonly DocumentPlan[], { paint, columns: width }: Page): readonly string[] {
+function renderDocuments(documents: readonly DocumentPlan[], page: Page): readonly string[] {
   const ofState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
   const [coming, there] = [ofState("comes"), ofState("there")];
   if (coming.length + there.length === 0) return [];
-  const rows = [
-    columns.map(({ head }) => head),
-    ...[...coming.slice(0, mostDocuments), ...there.slice(0, mostDocuments)].map(rowOf),
-  ];
-  const [head = [], ...lines] = layOutTable(rows, { columns, width });
+  const shown = [coming, there].map((some) => some.slice(0, mostDocuments));
+  const [head = [], ...lines] = renderTable(shown.flat(), columns, page);
+  const end = shown[0]?.length ?? 0;
   const more = (all: readonly DocumentPlan[], text: string) =>
     all.length > mostDocuments
-      ? wrapToWidth(`… and ${numberText(all.length - mostDocuments)} ${text}: --json lists all`, width)
+      ? wrapToWidth(`… and ${numberText(all.length - mostDocuments)} ${text}: --json lists all`, page.columns)
       : [];
-  const shown = Math.min(coming.length, mostDocuments);
   return [
-    ...head.map(paint.faint),
-    ...lines.slice(0, shown).flat(),
-    ...more(coming, "more").map(paint.faint),
-    ...lines.slice(shown).flat(),
-    ...more(there, "more that are there already").map(paint.faint),
+    ...head,
+    ...lines.slice(0, end).flat(),
+    ...more(coming, "more").map(page.paint.faint),
+    ...lines.slice(end).flat(),
+    ...more(there, "more that are there already").map(page.paint.faint),
   ];
 }
 
-function rowOf(document: DocumentPlan): readonly string[] {
-  const { document_name, document_id, doc_form } = document;
-  const name = document_name === document_id ? "" : nameText(document_name);
-  const first = [name || terminalText(document_id, 80), terminalText(doc_form, 40)];
-  const counts = [document.chunks, document.children, document.disabled, document.characters];
-  return [...first, ...counts.map(numberText), remarksOn(document).join("; ")];
+function nameOf({ document_name: name, document_id: id }: DocumentPlan): string {
+  return (name === id ? "" : nameText(name)) || terminalText(id, 80);
 }
 
 function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly string[] {
@@ -150,12 +141,11 @@ interface SharedLoss {
 }
 
 /** Renders the expected losses of a dataset and its documents, each once; empty if there are none. */
-function renderLosses(plan: DatasetPlan, { columns }: Page): readonly string[] {
+function renderLosses(plan: DatasetPlan, page: Page): readonly string[] {
   const losses = sharedLosses(plan);
   if (losses.length === 0) return [];
-  const renderOne = (loss: SharedLoss) => wrapToWidth(`- ${textOf(loss)}`, columns, "  ");
   const others = (more: number) => [`… and ${countText(more, "other")}: --json lists all`];
-  return ["Not copied:", ...firstOf(losses, mostLosses, renderOne, others)];
+  return ["Not copied:", ...firstOf(losses, mostLosses, (loss) => wrapped(`- ${textOf(loss)}`, page), others)];
 }
 
 function sharedLosses({ losses, documents }: DatasetPlan): readonly SharedLoss[] {

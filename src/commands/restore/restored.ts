@@ -1,17 +1,10 @@
 import { countText, numberText } from "../../amounts.js";
-import { wrapToWidth } from "../../cli/display-width.js";
-import { type Page, terminalText } from "../../cli/text.js";
-import { type DocumentPlan, isMissed, type ListedLoss } from "../../compare/lost/restore-plan.js";
-import {
-  type AppliedRow,
-  isMissing,
-  type ProofDifference,
-  type RestoreResult,
-  type RowOutcome,
-} from "../../restore/lost/restore-options.js";
+import { type Page, terminalText, wrapped } from "../../cli/text.js";
+import { isMissed, type ListedLoss } from "../../compare/lost/restore-plan.js";
+import { type AppliedRow, isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
 import type { Invocation } from "../../shell-text.js";
-import { applyCommand, decideLines, renderPlan } from "./plan.js";
-import { nextCommand, renderPlaces, renderTroubles, type Trouble, verdictText } from "./rows.js";
+import { decideLines, keepText, renderPlan } from "./plan.js";
+import { applyCommand, nextCommand, renderPlaces, renderTroubles, type Trouble, verdictText } from "./rows.js";
 
 const mostMissing = { documents: 100, rows: 10 };
 const mostFound = { documents: 100, rows: 100 };
@@ -21,33 +14,29 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const { status, applied, plan, differences } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
     return renderPlan(result, page, invocation);
-  const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
   const failed = applied.rows.filter(isMissing).map(troubleOfRow);
-  const refused = plan.documents.flatMap(troubleOfDocument);
-  const left = plan.documents.flatMap(({ document_id, listed }) => listed.filter(isMissed).map(troubleIn(document_id)));
-  const found = (differences ?? []).map(troubleOfProof);
-  const others = plan.documents.flatMap(({ listed }) => listed).filter((loss) => !isMissed(loss)).length;
+  const refused = plan.documents.flatMap(({ document_id: id, refused }) =>
+    refused === null ? [] : [{ id, row: null, reason: `refused: ${refused}` }],
+  );
+  const listed = plan.documents.flatMap(({ document_id: id, listed }) => listed.map((loss) => ({ id, loss })));
+  const left = listed.filter(({ loss }) => isMissed(loss)).map(({ id, loss }) => troubleOfLoss(id, loss));
+  const found = (differences ?? []).map((row) => ({ id: row.document_id, row, reason: row.reason }));
+  const others = listed.length - left.length;
   const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
   const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
+  const isWritten = !isNothingWritten(result);
   return [
-    ...wrapped(verdictOf(result, page)),
-    ...(isNothingWritten(result) ? [] : wrapped(factsOf(result)).map(page.paint.faint)),
+    ...wrapped(verdictOf(result, page), page),
+    ...(isWritten ? wrapped(factsOf(result), page, page.paint.faint) : []),
     ...renderTroubles("Not restored:", [...refused, ...failed, ...left], mostMissing, names, page),
     ...renderTroubles("Found by the proof:", found, mostFound, names, page),
     ...(refused.length + failed.length > 0
       ? nextCommand("Once the cause is gone:", applyCommand(invocation), page)
       : []),
     ...(left.length > 0 ? decideLines(plan, invocation, page) : []),
-    ...(others > 0 ? ["", ...wrapped(without)] : []),
+    ...(others > 0 ? ["", ...wrapped(without, page)] : []),
     ...renderPlaces({ dump: [result.undo, undoText], journal: result.journal }, page),
-    ...(isNothingWritten(result)
-      ? []
-      : [
-          "",
-          ...wrapped(
-            "The next re-index loses all of it again. To keep a text for good, put it into the source document.",
-          ),
-        ]),
+    ...(isWritten ? ["", ...wrapped(keepText, page)] : []),
   ].join("\n");
 }
 
@@ -93,23 +82,16 @@ const nextSteps: Readonly<Record<RowOutcome, string>> = {
   "still enabled": "run the command again; the service accepts no change of a chunk for 10 minutes after the last one",
 };
 
-function troubleOfRow({ outcome, reason, document_id, level, position, id }: AppliedRow): Trouble {
-  const row = { level, position, id };
-  return { id: document_id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
-}
-
-function troubleOfDocument({ document_id, refused }: DocumentPlan): readonly Trouble[] {
-  return refused === null ? [] : [{ id: document_id, row: null, reason: `refused: ${refused}`, next: "" }];
+function troubleOfRow({ outcome, reason, document_id: id, ...row }: AppliedRow): Trouble {
+  return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
 }
 
 /** A row that needs a decision has no next step here, because one command below covers all of them. */
-function troubleIn(document_id: string): (loss: ListedLoss) => Trouble {
-  return (loss) => {
-    const next = loss.choice === null ? "put it back by hand" : "";
-    return { id: document_id, row: loss, reason: `${loss.why}: ${loss.reason}`, next };
+function troubleOfLoss(id: string, loss: ListedLoss): Trouble {
+  return {
+    id,
+    row: loss,
+    reason: `${loss.why}: ${loss.reason}`,
+    next: loss.choice === null ? "put it back by hand" : "",
   };
-}
-
-function troubleOfProof(difference: ProofDifference): Trouble {
-  return { id: difference.document_id, row: difference, reason: difference.reason, next: "" };
 }
