@@ -152,7 +152,8 @@ export async function argumentsFrom(
   return { values, problems };
 }
 
-function isProblem(value: unknown): value is Problem {
+/** Whether a value is a problem with the text that it was read from. */
+export function isProblem(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "path" in value && "message" in value;
 }
 

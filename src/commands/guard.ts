@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
-import { countText } from "../amounts.js";
+import { countText, rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Surroundings } from "../cli/command.js";
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
@@ -24,7 +24,7 @@ import { renderPlan } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { renderRestored } from "./restore/restored.js";
 import { applyCommand } from "./restore/rows.js";
-import { keyFrom, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
+import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
 import { renderRestore } from "./restore.js";
 
 const epilog = `Examples:
@@ -55,11 +55,7 @@ const options = {
     default: "5",
     describe: "time between two polls of the documents; default: 5 seconds",
   },
-  "max-rps": writeOptions["max-rps"],
-  timeout: writeOptions.timeout,
-  settle: writeOptions.settle,
-  "lock-time": writeOptions["lock-time"],
-  ...comparisonMemoryOption,
+  ...paceOptions,
 } as const satisfies Options;
 
 type GuardArguments = Arguments<typeof jobPositional & typeof options>;
@@ -123,7 +119,7 @@ async function guard(args: GuardArguments, environment: Environment): Promise<nu
       throw new StopError(
         `document ${changed.document_id} was indexed again before the backup was complete, so it may lack edits`,
       );
-    view.log("info", `backed up: ${countsText(manifest.counts)}; ${terminalText(backup)}`);
+    view.log("info", `backed up: ${rowsText(manifest.counts)}; ${terminalText(backup)}`);
     const { folder: after } = await backUpReindexed(job, documents, args.interval, environment);
     const restored = await restore({ job, backup, key }, args, environment);
     const render = (page: Page) => renderRestored(restored, page, next);
@@ -172,10 +168,6 @@ async function backUp(job: Job, { env, signal, view }: Environment): Promise<Run
  * second in which indexing ended would not count as added in the next restore.
  */
 const apart = 2_000;
-
-function countsText({ documents, chunks, child_chunks }: RunResult["manifest"]["counts"]): string {
-  return `${countText(documents, "document")}, ${countText(chunks, "chunk")}, ${countText(child_chunks, "child chunk")}`;
-}
 
 function renderWait(progress: ReindexProgress): Rendering {
   const rendering = renderWork(() => {

@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { withFolderName } from "../cli/bucket-names.js";
 import { defineCommand } from "../cli/command.js";
 import { findOptionsFrom, formatOption, outOption } from "../cli/options.js";
-import { printReason } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
-import { type Page, terminalText } from "../cli/text.js";
-import { exitCodes } from "../errors.js";
 import { count, listOf, result, text } from "../schema.js";
 import { commandText } from "../shell-text.js";
 import { runResult } from "./run/result.js";
@@ -51,13 +48,9 @@ export const command = defineCommand({
     const joined = await joinShards(found, context).finally(unwatch);
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
-    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // slow to load
+    const { printRun } = await import("./run/summary.js"); // slow to load
     const mend = [...result.mend, commandText(invocation)];
-    const summary: v.InferOutput<typeof joinResult> = { ...summaryJson(result, elapsed), shards: result.shards };
-    for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
-    const render = (page: Page) => renderSummary(result, elapsed, invocation, page, mend);
-    await environment.print(summary, render, `the run is published in ${terminalText(result.folder)}`);
-    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+    return printRun(result, elapsed, args, environment, mend, { shards: result.shards });
   },
 });
 

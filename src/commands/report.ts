@@ -2,11 +2,10 @@ import { pathToFileURL } from "node:url";
 import { bytesText, countText, lostText, numberText } from "../amounts.js";
 import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { renderPaths, shortPath } from "../cli/table.js";
-import { type Page, terminalText } from "../cli/text.js";
+import { type Page, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
@@ -113,8 +112,9 @@ async function requestFrom(args: ReportArguments, environment: Environment): Pro
 }
 
 /** Renders the main figures of a written report, its path, and how to open it; for people. */
-export function renderReportResult(result: ReportResult, { paint, columns }: Page): string {
+export function renderReportResult(result: ReportResult, page: Page): string {
   const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
+  const { good, bad, strong } = page.paint;
   const read = [
     status === "complete"
       ? countText(documents, "document")
@@ -122,12 +122,12 @@ export function renderReportResult(result: ReportResult, { paint, columns }: Pag
     countText(chunks, "chunk"),
     countText(child_chunks, "child chunk"),
   ];
-  const verdict = status === "complete" ? paint.good(status) : paint.bad(status);
-  const lines = [`${paint.strong(verdict)}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
+  const verdict = strong(status === "complete" ? good(status) : bad(status));
+  const lines = [`${verdict}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
   return [
-    ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
+    ...lines.flatMap((line) => wrapped(line, page)),
     "",
-    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], columns),
+    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], page.columns),
     "",
     `Open it in a browser: ${pathToFileURL(path)}`,
   ].join("\n");

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import * as v from "valibot";
-import { countText } from "../amounts.js";
+import { rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption, runPositional } from "../cli/options.js";
@@ -126,10 +126,9 @@ async function startDump(folder: string, address: Address, { signal, view }: Env
   const unwatch = view.watch(renderReading(progress));
   const dump = await serveDump(folder, { ...address, progress, signal }).finally(unwatch);
   for (const notice of dump.notices) view.log("warn", notice);
-  const { documents, chunks, child_chunks: children } = dump.counts;
-  const counted = [countText(documents, "document"), countText(chunks, "chunk"), countText(children, "child chunk")];
-  view.log("info", `serving run ${dump.runId} of job ${dump.job}: ${counted.join(", ")}`);
-  return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks: children } } };
+  const { documents, chunks, child_chunks } = dump.counts;
+  view.log("info", `serving run ${dump.runId} of job ${dump.job}: ${rowsText(dump.counts)}`);
+  return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks } } };
 }
 
 /** Prints the key itself only if it does not come from a variable. */

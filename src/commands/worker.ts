@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { countText } from "../amounts.js";
+import { countText, rowsText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationOption, wholeNumberFrom } from "../cli/flag-values.js";
 import { jobFrom, outOption } from "../cli/options.js";
@@ -97,16 +97,10 @@ export function renderWorker(progress: RunProgress): Rendering {
   return { ...rendering, isEndless: true };
 }
 
-function readText({ documents, chunks, child_chunks }: Pick<WorkerResult, "documents" | "chunks" | "child_chunks">) {
-  return [countText(documents, "document"), countText(chunks, "chunk"), countText(child_chunks, "child chunk")].join(
-    ", ",
-  );
-}
-
 /** One sentence on what a worker did. */
 function workerText(result: WorkerResult): string {
   const { name, failed, late, requests } = result;
   const failures = failed > 0 ? [countText(failed, "failed attempt")] : [];
   const others = late > 0 ? [`${countText(late, "document")} that others had read`] : [];
-  return `worker ${name} has read ${[readText(result), ...failures, ...others].join(", ")} with ${countText(requests, "request")}`;
+  return `worker ${name} has read ${[rowsText(result), ...failures, ...others].join(", ")} with ${countText(requests, "request")}`;
 }

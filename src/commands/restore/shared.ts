@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { withFolderName } from "../../cli/bucket-names.js";
-import type { Arguments, Environment, Options, Positionals, Surroundings } from "../../cli/command.js";
+import type { Arguments, Environment, Option, Options, Positionals, Surroundings } from "../../cli/command.js";
 import { durationOption } from "../../cli/flag-values.js";
 import { allowHttp, comparisonMemoryOption, itemsOf, maxRps, outOption } from "../../cli/options.js";
 import type { Page } from "../../cli/text.js";
@@ -18,7 +18,32 @@ export const positionals = {
   },
 } as const satisfies Positionals;
 
-const lookOption = durationOption({ least: 0, most: 3_600_000, text: "from 0 s to 1 h" });
+const lookOption = {
+  ...durationOption({ least: 0, most: 3_600_000, text: "from 0 s to 1 h" }),
+  group: "Advanced",
+} as const satisfies Partial<Option>;
+
+/** The options of everything that writes to a service. */
+export const paceOptions = {
+  "max-rps": maxRps,
+  timeout: {
+    ...durationOption({ least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" }),
+    default: "300",
+    group: "Advanced",
+    describe: "time that one write may take, such as 300 or 5m; default: 300 seconds",
+  },
+  settle: {
+    ...lookOption,
+    default: "60",
+    describe: "how long to look for a write whose answer was lost; default: 60 seconds",
+  },
+  "lock-time": {
+    ...lookOption,
+    default: "600",
+    describe: "how long the service may lock a document while it adds chunks; default: 600 seconds",
+  },
+  ...comparisonMemoryOption,
+} as const satisfies Options;
 
 /** The options that `restore` and `copy` share. */
 export const writeOptions = {
@@ -38,26 +63,7 @@ export const writeOptions = {
   },
   ...outOption,
   "allow-http": { ...allowHttp, default: false },
-  "max-rps": maxRps,
-  timeout: {
-    ...durationOption({ least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" }),
-    default: "300",
-    group: "Advanced",
-    describe: "time that one write may take, such as 300 or 5m; default: 300 seconds",
-  },
-  settle: {
-    ...lookOption,
-    default: "60",
-    group: "Advanced",
-    describe: "how long to look for a write whose answer was lost; default: 60 seconds",
-  },
-  "lock-time": {
-    ...lookOption,
-    default: "600",
-    group: "Advanced",
-    describe: "how long the service may lock a document while it adds chunks; default: 600 seconds",
-  },
-  ...comparisonMemoryOption,
+  ...paceOptions,
 } as const satisfies Options;
 
 /** The arguments that both commands share. */
