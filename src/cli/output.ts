@@ -56,6 +56,18 @@ export async function printPieces(
   await isTaken(stdout, text);
 }
 
+/** Yields values as JSON, separated by commas. `start`: a text before each. */
+export async function* jsonItems(
+  values: AsyncIterable<unknown> | Iterable<unknown>,
+  start = "",
+): AsyncGenerator<string> {
+  let separator = start;
+  for await (const value of values) {
+    yield `${separator}${jsonLine(value)}`;
+    separator = `,${start}`;
+  }
+}
+
 /** Prints the bytes of a file. */
 export async function printFile({ stdout }: Pick<Environment, "stdout">, path: string): Promise<void> {
   for await (const bytes of createReadStream(path)) if (!(await isTaken(stdout, bytes))) return;
@@ -92,11 +104,9 @@ export function printError(
   const message = causeFirst(described.message);
   const stack = (unexpected && error instanceof Error ? error.stack : undefined) ?? null;
   const failed = { exit_code: exitCode, problems };
-  if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message, ...failed, stack });
-  else {
-    stderr.write(`${messageLines(`kbdump: ${message}`, stderr)}\n`);
-    if (stack !== null) stderr.write(`This is a bug in kbdump.\n${stack.split("\n").map(blankControls).join("\n")}\n`);
-  }
+  printMessage(message, logFormat, stderr, { ...failed, stack });
+  if (stack !== null && logFormat === "text")
+    stderr.write(`This is a bug in kbdump.\n${stack.split("\n").map(blankControls).join("\n")}\n`);
   if (json) stdout.write(`${jsonLine({ status, error: message, ...failed } satisfies ErrorResult)}\n`);
   return exitCode;
 }
@@ -107,8 +117,13 @@ export function printReason(
   { logFormat }: Pick<OutputFlags, "logFormat">,
   { stderr }: { readonly stderr: Output },
 ): void {
-  if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message });
-  else stderr.write(`${messageLines(`kbdump: ${message}`, stderr)}\n`);
+  printMessage(message, logFormat, stderr);
+}
+
+/** Prints an error as text, or as a JSON line with `facts`. */
+function printMessage(message: string, format: OutputFlags["logFormat"], stderr: Output, facts: object = {}): void {
+  const line: LogLine = { time: new Date().toISOString(), level: "error", message, ...facts };
+  stderr.write(`${format === "json" ? jsonLine(line) : messageLines(`kbdump: ${message}`, stderr)}\n`);
 }
 
 /** The lines of a message, without control characters, because it may quote anything; wrapped on a terminal. */
@@ -116,14 +131,6 @@ function messageLines(message: string, { isTTY, columns }: Output): string {
   const width = isTTY ? columns || 80 : Number.POSITIVE_INFINITY;
   const lines = message.split("\n").map((line) => messageText(line, Number.POSITIVE_INFINITY));
   return lines.flatMap((line) => wrapToWidth(line, width, `${/^ */.exec(line)}  `)).join("\n");
-}
-
-function writeLine(stderr: Output, line: LogLine): void {
-  stderr.write(`${jsonLine(line)}\n`);
-}
-
-function timeNow(): string {
-  return new Date().toISOString();
 }
 
 /** An error as shown to the user, and its exit code. */

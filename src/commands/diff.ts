@@ -1,7 +1,7 @@
 import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { comparisonMemoryOption, findOptionsFrom, outOption } from "../cli/options.js";
-import { printPieces, printResult } from "../cli/output.js";
+import { jsonItems, printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import {
@@ -157,19 +157,17 @@ async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerat
 async function* jsonOfDiff(diff: RunDiff, changes: AsyncIterable<ChunkChange> | undefined): AsyncGenerator<string> {
   const { documents, ...rest } = diff;
   yield `${jsonLine(rest).slice(0, -1)},"documents":[`;
-  for (const [at, document] of documents.entries()) yield `${at > 0 ? "," : ""}${jsonLine(document)}`;
+  yield* jsonItems(documents);
   yield '],"changes":';
   if (!changes) return yield "null}\n";
-  let separator = "[";
-  for await (const change of changes) {
-    yield `${separator}${jsonLine(changeJson(change))}`;
-    separator = ",";
-  }
-  yield separator === "," ? "]}\n" : "[]}\n";
+  yield "[";
+  yield* jsonItems(changeResults(changes));
+  yield "]}\n";
 }
 
-function changeJson({ text, ...change }: ChunkChange): ChangeResult {
-  return { ...change, text: text ? { content: text.content ?? null, answer: text.answer ?? null } : null };
+async function* changeResults(changes: AsyncIterable<ChunkChange>): AsyncGenerator<ChangeResult> {
+  for await (const { text, ...change } of changes)
+    yield { ...change, text: text ? { content: text.content ?? null, answer: text.answer ?? null } : null };
 }
 
 function cellOf(value: string | number | boolean | null | readonly string[]): string | null {

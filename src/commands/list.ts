@@ -95,8 +95,10 @@ export const command = defineCommand({
     const maxAge = maxAgeFrom(args.maxAge);
     const now = new Date();
     const jobs = args.jobs ?? [];
-    const lists: RunList[] = jobs.length > 0 ? [] : [...(await listJobs(args, now, environment))];
-    for (const job of jobs) lists.push(await listJob(job, args, now, environment));
+    const lists: readonly RunList[] =
+      jobs.length > 0
+        ? await oneByOne(jobs, (job) => listJob(job, args, now, environment))
+        : await listJobs(args, now, environment);
     await environment.print(listJson(lists, now.getTime(), maxAge), ({ paint }) => {
       const view = { paint, columns: environment.stdout.columns ?? 100, now: now.getTime() };
       const { out = defaultDir } = args;
@@ -126,31 +128,28 @@ async function listJob(job: string, args: ListArguments, now: Date, environment:
 
 async function listJobs(args: ListArguments, now: Date, environment: Environment): Promise<readonly RunList[]> {
   const { out: dir = defaultDir } = args;
-  if (isBucketUrl(dir)) return listBucket(dir, args, now, environment);
-  const { jobsIn } = await import("../store/find-named.js");
+  const { jobsIn, namesInBucket } = await import("../store/find-named.js");
+  if (isBucketUrl(dir)) {
+    const names = await namesInBucket(dir, findOptionsFrom(args, environment));
+    return oneByOne(names, (name) => listJob(name, args, now, environment));
+  }
   const { listRuns } = await import("../store/list-runs.js");
   const names = await jobsIn(dir);
-  if (!names) {
-    const message = "there is no such folder; name a job file, or the output folder with --out";
-    throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
+  if (names) {
+    const output = { dir, bucket: undefined, keep: undefined };
+    return oneByOne(names, (name) => listRuns({ name, output }, now));
   }
-  const lists: RunList[] = [];
-  for (const name of names)
-    lists.push(await listRuns({ name, output: { dir, bucket: undefined, keep: undefined } }, now));
-  return lists;
+  const message = "there is no such folder; name a job file, or the output folder with --out";
+  throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
 }
 
-async function listBucket(
-  dir: string,
-  args: ListArguments,
-  now: Date,
-  environment: Environment,
-): Promise<readonly RunList[]> {
-  const { namesInBucket } = await import("../store/find-named.js");
-  const names = await namesInBucket(dir, findOptionsFrom(args, environment));
-  const lists: RunList[] = [];
-  for (const name of names) lists.push(await listJob(name, args, now, environment));
-  return lists;
+async function oneByOne<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await read(item));
+  return results;
 }
 
 /** The result of `kbdump list --json`. */

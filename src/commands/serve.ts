@@ -5,7 +5,6 @@ import { type Arguments, defineCommand, type Environment, type Options, type Pos
 import { wholeNumberFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
-import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { count, orNull, result, text } from "../schema.js";
@@ -67,7 +66,8 @@ export const command = defineCommand({
       if (!environment.signal.aborted) throw error;
     });
     if (serving) {
-      environment.stdout.write(addressText(args, serving));
+      const { result, text } = addressOf(args, serving);
+      await environment.print(result, () => text);
       if (!environment.signal.aborted) await once(environment.signal, "abort");
       await serving.close();
     }
@@ -98,30 +98,17 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments): readonly Proble
 
 async function start(args: ServeArguments, environment: Environment): Promise<Serving> {
   const { run, keyEnv, port } = args;
-  const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, environment);
-  const options = { port, ...(key === undefined ? {} : { key }) };
-  if (run === undefined) return startDemo(options);
+  const { env, signal, view } = environment;
+  const { readKey } = await import("../job/read-key.js"); // slow to load; --help does not need it
+  const key = keyEnv === undefined ? args.key : await readKey({ apiKeyEnv: keyEnv }, env);
+  const address = { port, ...(key === undefined ? {} : { key }) };
+  if (run === undefined) {
+    const { startService } = await import("../demo/start-service.js");
+    return startService(address);
+  }
   const { findRun } = await import("../store/find-run.js");
-  return startDump(await findRun(run, findOptionsFrom(args, environment)), options, environment);
-}
-
-async function keyFrom(name: string, environment: Environment): Promise<string> {
-  const { readKey } = await import("../job/read-key.js");
-  return readKey({ apiKeyEnv: name }, environment.env);
-}
-
-interface Address {
-  readonly port: number;
-  readonly key?: string;
-}
-
-async function startDemo(address: Address): Promise<Serving> {
-  const { startService } = await import("../demo/start-service.js");
-  return startService(address);
-}
-
-async function startDump(folder: string, address: Address, { signal, view }: Environment): Promise<Serving> {
-  const { serveDump } = await import("../serve/serve-dump.js"); // slow to load; --help does not need it
+  const folder = await findRun(run, findOptionsFrom(args, environment));
+  const { serveDump } = await import("../serve/serve-dump.js");
   const progress = emptyReadProgress("opening the dump");
   const unwatch = view.watch(renderReading(progress));
   const dump = await serveDump(folder, { ...address, progress, signal }).finally(unwatch);
@@ -131,21 +118,18 @@ async function startDump(folder: string, address: Address, { signal, view }: Env
   return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks } } };
 }
 
-/** Prints the key itself only if it does not come from a variable. */
-function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
-  if (json) {
-    const result: ServeResult = {
-      status: "serving",
-      base_url: url,
-      key: keyEnv === undefined ? key : null,
-      key_env: keyEnv ?? null,
-      job: of?.job ?? null,
-      run_id: of?.run_id ?? null,
-      counts: of?.counts ?? null,
-    };
-    return `${jsonLine(result)}\n`;
-  }
-  return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
+/** The address for people and for JSON. It has the key itself only if that does not come from a variable. */
+function addressOf({ keyEnv }: ServeArguments, { url, key, of }: Serving) {
+  const result: ServeResult = {
+    status: "serving",
+    base_url: url,
+    key: keyEnv === undefined ? key : null,
+    key_env: keyEnv ?? null,
+    job: of?.job ?? null,
+    run_id: of?.run_id ?? null,
+    counts: of?.counts ?? null,
+  };
+  return { result, text: `base_url: ${url}\nkey:      ${result.key ?? `as in ${keyEnv}`}` };
 }
 
 /** Whether a text has no white space, which cannot be sent. */

@@ -11,7 +11,7 @@ import {
 } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
-import { printFile, printPieces, printResult } from "../cli/output.js";
+import { jsonItems, printFile, printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, type Paint, pageFor } from "../cli/text.js";
@@ -236,18 +236,18 @@ function isNumeric(type: string): boolean {
 type Pieces = AsyncGenerator<string>;
 
 /** Yields a JSON array of objects, one per line. */
-async function* jsonOfQuery({ columns, rows }: QueryResult): Pieces {
-  const objects = objectsOf(columns, rows, "\n");
+async function* jsonOfQuery(result: QueryResult): Pieces {
   yield "[";
-  yield* objects;
+  yield* jsonItems(objectsOf(result), "\n");
   yield "\n]\n";
 }
 
 /** Yields one JSON object on one line, with the columns and the number of rows. */
-async function* objectOfQuery({ columns, rows, rowCount, isCut }: QueryResult, source: string): Pieces {
+async function* objectOfQuery(result: QueryResult, source: string): Pieces {
+  const { columns, rowCount, isCut } = result;
   const head = jsonLine({ status: "ok", source, columns, row_count: rowCount, truncated: isCut });
   yield `${head.slice(0, -1)},"rows":[`;
-  yield* objectsOf(columns, rows, "");
+  yield* jsonItems(objectsOf(result));
   yield "]}\n";
 }
 
@@ -257,18 +257,9 @@ async function* csvOfQuery({ columns, rows }: QueryResult): Pieces {
   for await (const some of rows) if (some.length > 0) yield `${csvLines(some.map((row) => row.map(csvCell)))}\n`;
 }
 
-async function* objectsOf(
-  columns: readonly QueryColumn[],
-  rows: AsyncIterable<readonly QueryRow[]>,
-  start: string,
-): Pieces {
-  let separator = start;
-  for await (const some of rows) {
-    for (const row of some) {
-      yield `${separator}${jsonLine(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])))}`;
-      separator = `,${start}`;
-    }
-  }
+async function* objectsOf({ columns, rows }: QueryResult): AsyncGenerator<object> {
+  for await (const some of rows)
+    for (const row of some) yield Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]));
 }
 
 function csvCell(value: unknown): CsvCell {

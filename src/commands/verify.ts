@@ -1,18 +1,19 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
+import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
 import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
-import { type Page, terminalText } from "../cli/text.js";
+import { type Page, terminalText, wrapped } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
-import { exitCodes, type Problem } from "../errors.js";
+import { manifestName } from "../dump/manifest.js";
+import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import type { AgainstOptions, AgainstProgress } from "../restore/copy/against.js";
 import { type Against, againstResult } from "../restore/copy/copy-result.js";
 import { orNull, result } from "../schema.js";
 
-import type { RunToFetch } from "../store/find-run.js";
+import type { RunInBucket, RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";
 import { renderDifferences } from "./restore/rows.js";
 
@@ -116,9 +117,36 @@ async function verify(
     const unwatch = view.watch(renderReading(progress));
     return verifyRun(folder, { ...context, progress, duckdb: database }).finally(unwatch);
   };
-  if (!found.inBucket) return read(found.folder);
-  const { verifyInBucket } = await import("./verify/in-bucket.js");
-  return verifyInBucket(found.inBucket, context.duckdb, read, names);
+  return found.inBucket ? verifyInBucket(found.inBucket, context.duckdb, read, names) : read(found.folder);
+}
+
+/**
+ * Verifies a run as it is in the bucket now. Downloads all of it, even if damaged.
+ * `duckdb`: also compare with the job's database, or with the one at this path.
+ */
+async function verifyInBucket(
+  { copy, run }: RunInBucket,
+  duckdb: boolean | string,
+  verify: (folder: string, database: boolean | string) => Promise<Verification>,
+  names: BucketNames,
+): Promise<Verification> {
+  const { fetchDatabaseOf, localFolderOf, mirrorRun } = await import("../store/bucket/fetch-run.js"); // slow to load
+  const database = duckdb === true ? await fetchDatabaseOf(copy) : duckdb;
+  if (database === undefined) {
+    const problem = {
+      path: `${copy.url}/${copy.job}.duckdb`,
+      message: "there is no such file; --duckdb=PATH names another",
+    };
+    throw new UsageError("There is no database to compare with:", [problem]);
+  }
+  const isListed = await mirrorRun(copy, run);
+  const verification = await verify(localFolderOf(copy, run), database);
+  const { checked, findings, finding_count } = verification;
+  const shown = checked.database && { ...checked.database, path: names(checked.database.path) };
+  const named = { ...verification, checked: { ...checked, folder: names(checked.folder), database: shown } };
+  if (isListed) return named;
+  const finding = { file: manifestName, message: "is not the one that head.json lists: it has another SHA-256" };
+  return { ...named, status: "differences", findings: [finding, ...findings], finding_count: finding_count + 1 };
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
@@ -182,10 +210,8 @@ const verifyResult = result({
 type VerifyResult = v.InferOutput<typeof verifyResult>;
 
 /** A line for every finding and for what could not be checked, then the verdict; for people. */
-export function renderVerification(
-  { findings, finding_count, checked }: Verification,
-  { paint, columns }: Page,
-): string {
+export function renderVerification({ findings, finding_count, checked }: Verification, page: Page): string {
+  const { paint } = page;
   const facts = [
     countText(checked.files, "file"),
     countText(checked.chunks, "chunk"),
@@ -201,13 +227,13 @@ export function renderVerification(
       ? `${paint.strong(paint.good("sound"))}: ${facts.join(", ")}`
       : `${paint.strong(paint.bad("not sound"))}: ${countText(finding_count, "finding")}`,
   ];
-  return lines.flatMap((line) => wrapToWidth(line, columns, "  ")).join("\n");
+  return lines.flatMap((line) => wrapped(line, page)).join("\n");
 }
 
 /** Renders the comparison with a service for people: the verdict, what was not compared, and every difference. */
 function renderAgainst(against: Against, page: Page): string {
   const { base_url, copies, documents, chunks, child_chunks, differences, notes } = against;
-  const { paint, columns } = page;
+  const { paint } = page;
   const facts = [
     countText(documents, copies ? "restored document" : "document"),
     countText(chunks, "chunk"),
@@ -222,7 +248,7 @@ function renderAgainst(against: Against, page: Page): string {
     ...notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
   ];
   return [
-    ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
+    ...lines.flatMap((line) => wrapped(line, page)),
     ...renderDifferences("Differences:", differences, new Map(), page),
   ].join("\n");
 }
