@@ -26,15 +26,16 @@ const usual = 80;
 const most = 110;
 
 export function helpOfAll(commands: readonly Command[], columns: number | undefined): Promise<string> {
-  return helpText(["--help"], commands.reduce(addCommand, parserFor(columns)));
+  return outputOf(commands.reduce(addCommand, parserFor(columns)), ["--help"]);
 }
 
 export function helpOf(command: Command, columns: number | undefined): Promise<string> {
   const [name = ""] = command.name.split(" ");
-  return helpText([name, "--help"], addCommand(parserFor(columns), command));
+  return outputOf(addCommand(parserFor(columns), command), [name, "--help"]);
 }
 
-async function helpText(args: readonly string[], parser: Argv): Promise<string> {
+/** The text that yargs prints for a command line. */
+export async function outputOf(parser: Argv, args: readonly string[]): Promise<string> {
   let text = "";
   await parser.parseAsync(args, {}, (_error, _parsed, output) => {
     text = output;

@@ -6,6 +6,7 @@ import type { JobFlags } from "../job/merge-flags.js";
 import type { ReadProgress } from "../read-progress.js";
 import type { FindOptions } from "../store/find-named.js";
 import type { ArgumentsOf, Environment, Option, Options, Positionals } from "./command.js";
+import type { Dialogue } from "./dialogue.js";
 import { renderReading } from "./progress.js";
 
 export const jobPositional = {
@@ -152,6 +153,17 @@ export async function jobFrom(
   }
   const { findJob } = await import("../store/find-run.js");
   return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
+}
+
+/** Opens the terminal for questions; undefined without one. `cancelled` is shown when the user cancels. */
+export async function dialogueFrom(
+  { openTerminal, signal }: Environment,
+  cancelled: string,
+): Promise<Dialogue | undefined> {
+  const terminal = openTerminal?.();
+  if (terminal === undefined) return undefined;
+  const { openDialogue } = await import("./dialogue.js"); // slow to load; most commands ask nothing
+  return openDialogue(terminal, signal, cancelled);
 }
 
 /** The folder in which a command looks up names, and the view that shows the progress of downloads from buckets. */

@@ -20,9 +20,8 @@ import {
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
-import { renderPlan } from "./restore/plan.js";
+import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { renderRestored } from "./restore/restored.js";
 import { applyCommand } from "./restore/rows.js";
 import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
 import { renderRestore } from "./restore.js";

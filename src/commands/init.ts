@@ -2,9 +2,8 @@ import { rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as v from "valibot";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { padEnd, wrapToWidth } from "../cli/display-width.js";
-import { allowHttp, formatOption, outOption } from "../cli/options.js";
+import { allowHttp, dialogueFrom, formatOption, outOption } from "../cli/options.js";
 import type { Page } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
@@ -87,12 +86,12 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 async function askAndWrite(
   path: string,
   { baseUrl, allowHttp, dataset, document, format, out }: Arguments<typeof options>,
-  { env, signal, openTerminal }: Environment,
+  environment: Environment,
 ): Promise<Written> {
+  const { env, signal } = environment;
   if (await stat(path).catch(() => undefined)) throw existingFile(path);
   const { askJob, noDialogue, renderAskedJob } = await import("./init/ask.js"); // slow to load; --help does not need it
-  const terminal = openTerminal?.();
-  const dialogue = terminal ? await dialogueAt(terminal, signal) : noDialogue;
+  const dialogue = (await dialogueFrom(environment, "No job file was written.")) ?? noDialogue;
   const formats = (format ?? []).flatMap((names) => names.split(","));
   const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
@@ -102,11 +101,6 @@ async function askAndWrite(
   await writeNewFiles(files);
   const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
   return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
-}
-
-async function dialogueAt(terminal: Terminal, signal: AbortSignal): Promise<Dialogue> {
-  const { openDialogue } = await import("../cli/dialogue.js");
-  return openDialogue(terminal, signal, "No job file was written.");
 }
 
 /** A job name if the file name cannot be one; otherwise undefined. */

@@ -13,8 +13,8 @@ import {
   restoreResult,
 } from "../restore/lost/restore-options.js";
 import type { FindOptions } from "../store/find-named.js";
+import { renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { renderRestored } from "./restore/restored.js";
 import { keyFrom, positionals, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:

@@ -1,10 +1,19 @@
 import { countText, numberText } from "../../amounts.js";
-import { firstOf, type Page, terminalText, wrapped } from "../../cli/text.js";
-import type { CopyCounts, CopyPlan, DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
-import { type CopyResult, stateOf } from "../../restore/copy/copy-result.js";
+import { wrapToWidth } from "../../cli/display-width.js";
+import { type Column, renderTable } from "../../cli/table.js";
+import { firstOf, inset, type Page, terminalText, wrapped } from "../../cli/text.js";
+import {
+  type CopyCounts,
+  type CopyPlan,
+  type DatasetPlan,
+  type DocumentPlan,
+  type LossPart,
+  wishedName,
+} from "../../restore/copy/copy-plan.js";
+import { type CopyResult, isMade, stateOf } from "../../restore/copy/copy-result.js";
 import type { Invocation } from "../../shell-text.js";
-import { applyCommand, nextCommand, renderMustKnow, renderTroubles } from "../restore/rows.js";
-import { renderDatasetPlan } from "./datasets.js";
+import { nameAndId, nameText } from "../../words.js";
+import { applyCommand, nextCommand, renderMustKnow, renderPart, renderTroubles } from "../restore/rows.js";
 
 /** Maximum datasets to show, and maximum documents left out. */
 const mostDatasets = 20;
@@ -99,4 +108,170 @@ export function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | nu
       ...documents.map(({ document_id, document_name }) => entry(document_id, document_name)),
     ]),
   );
+}
+
+/** Below this many columns, continuation lines are not indented, because an id would not fit. */
+const roomy = 60;
+
+/** The maximum length of a dataset name, in characters (POST /datasets of the Knowledge API). */
+const longestName = 40;
+
+/**
+ * Renders the plan of a dataset: the target dataset with settings, fields and tags; the documents; the losses. `isSplit`: documents
+ * of the dumped dataset go to several target datasets.
+ */
+function renderDatasetPlan(plan: DatasetPlan, isSplit: boolean, page: Page): readonly string[] {
+  const inner = inset(page);
+  const isUsed = plan.target.kind === "there" || isMade(plan);
+  const facts = isUsed
+    ? [targetText(plan), ...(isSplit ? [splitText(plan)] : []), ...settingLines(plan), ...fieldLines(plan)]
+    : [noTarget];
+  const lines = [
+    ...facts.flatMap((text) => wrapToWidth(text, inner.columns, page.columns < roomy ? "" : "  ")),
+    ...renderDocuments(plan.documents, inner),
+    ...renderLosses(plan, inner),
+  ];
+  const { dataset_id: id, dataset_name: name } = plan;
+  return renderPart(name === id ? null : name, id, lines, page);
+}
+
+const noTarget = "→ no dataset is made, because none of its documents is copied";
+
+function targetText(plan: DatasetPlan): string {
+  const { dataset_name, target } = plan;
+  const wished = wishedName(plan);
+  if (target.kind === "there") return `→ the dataset ${nameAndId(target.name, terminalText(target.id, 80))}`;
+  if (target.name === dataset_name) return "→ a new dataset of the same name";
+  if (target.name === wished) return `→ a new dataset, ${nameText(target.name)}`;
+  const why = [...wished].length > longestName ? `is longer than ${longestName} characters` : "is taken there";
+  return `→ a new dataset, ${nameText(target.name)}, as the name ${why}`;
+}
+
+function splitText({ documents: [first] }: DatasetPlan): string {
+  const form = terminalText(first?.doc_form ?? "", 40);
+  return `the service needs a dataset for each form: this one is for documents of the form ${form}`;
+}
+
+/** The settings of a new dataset that cost money or that the service may not support. */
+function settingLines({ target, settings }: DatasetPlan): readonly string[] {
+  if (target.kind === "there") return ["settings: they stay as they are"];
+  const { indexing_technique, embedding_model: model, embedding_model_provider: provider, permission } = settings;
+  const from = provider === null ? "" : ` of ${provider}`;
+  const all = [indexing_technique, model === null ? null : `embeddings by ${model}${from}`, permission];
+  return [`settings: ${terminalText(all.filter(Boolean).join(", "), 300)}`];
+}
+
+function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly string[] {
+  const own = fields.map(({ name, type }) => `${name} (${type})`);
+  const all = [...own, ...(built_in_fields ? ["the built-in ones"] : [])];
+  return [
+    ...(all.length > 0 ? [`metadata fields: ${terminalText(all.join(", "), 400)}`] : []),
+    ...(tags.length > 0 ? [`tags: ${terminalText(tags.join(", "), 400)}`] : []),
+  ];
+}
+
+/** Maximum documents to show per state. */
+const mostDocuments = 20;
+
+/** A narrow terminal drops the counts first. */
+const columns: readonly Column<DocumentPlan>[] = [
+  { head: "document", cell: nameOf, least: 14 },
+  { head: "form", cell: ({ doc_form }) => terminalText(doc_form, 40), drop: 2 },
+  { head: "chunks", cell: ({ chunks }) => numberText(chunks), right: true },
+  { head: "children", cell: ({ children }) => numberText(children), right: true, drop: 3 },
+  { head: "disabled", cell: ({ disabled }) => numberText(disabled), right: true, drop: 1 },
+  { head: "characters", cell: ({ characters }) => numberText(characters), right: true },
+  { head: "", cell: (document) => remarksOn(document).join("; "), wraps: true },
+];
+
+/** Renders the documents to write, then those already at the service; empty if there are none. */
+function renderDocuments(documents: readonly DocumentPlan[], page: Page): readonly string[] {
+  const ofState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
+  const [coming, there] = [ofState("comes"), ofState("there")];
+  if (coming.length + there.length === 0) return [];
+  const shown = [coming, there].map((some) => some.slice(0, mostDocuments));
+  const [head = [], ...lines] = renderTable(shown.flat(), columns, page);
+  const end = shown[0]?.length ?? 0;
+  const more = (all: readonly DocumentPlan[], text: string) =>
+    all.length > mostDocuments
+      ? wrapToWidth(`… and ${numberText(all.length - mostDocuments)} ${text}: --json lists all`, page.columns)
+      : [];
+  return [
+    ...head,
+    ...lines.slice(0, end).flat(),
+    ...more(coming, "more").map(page.paint.faint),
+    ...lines.slice(end).flat(),
+    ...more(there, "more that are there already").map(page.paint.faint),
+  ];
+}
+
+function nameOf({ document_name: name, document_id: id }: DocumentPlan): string {
+  return (name === id ? "" : nameText(name)) || terminalText(id, 80);
+}
+
+function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly string[] {
+  if (earlier?.state === "restored") return ["there already"];
+  return [
+    ...(earlier === null ? [] : ["begun earlier"]),
+    ...(enabled ? [] : ["ends disabled"]),
+    ...(archived ? ["ends archived"] : []),
+  ];
+}
+
+/** Maximum losses to show per dataset. */
+const mostLosses = 20;
+
+/** Describes the part that is lost, and how many rows lose it. */
+const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
+  chunks: (rows) => countText(rows, "chunk"),
+  children: (rows) => countText(rows, "child chunk"),
+  attachments: (rows) => `attachments of ${countText(rows, "chunk")}`,
+  summaries: (rows) => `summaries of ${countText(rows, "chunk")}`,
+  states: (rows) => `the enabled state of ${countText(rows, "chunk")}`,
+  metadata: (rows) => countText(rows, "metadata value"),
+  settings: () => "settings",
+  "process rule": () => "process rule",
+  source: () => "source",
+};
+
+/** One loss, shared by several documents. */
+interface SharedLoss {
+  readonly part: LossPart;
+  readonly reason: string;
+  rows: number;
+  /** Names of documents; empty if the dataset itself has the loss. */
+  readonly documents: string[];
+}
+
+/** Renders the expected losses of a dataset and its documents, each once; empty if there are none. */
+function renderLosses(plan: DatasetPlan, page: Page): readonly string[] {
+  const losses = sharedLosses(plan);
+  if (losses.length === 0) return [];
+  const others = (more: number) => [`… and ${countText(more, "other")}: --json lists all`];
+  return ["Not copied:", ...firstOf(losses, mostLosses, (loss) => wrapped(`- ${textOf(loss)}`, page), others)];
+}
+
+function sharedLosses({ losses, documents }: DatasetPlan): readonly SharedLoss[] {
+  const shared = new Map<string, SharedLoss>();
+  const all = [
+    ...losses.map((loss) => ({ ...loss, document: undefined })),
+    ...documents.flatMap((each) => each.losses.map((loss) => ({ ...loss, document: each.document_name }))),
+  ];
+  for (const { part, rows, reason, document } of all) {
+    const key = `${part}: ${reason}`;
+    const own = shared.get(key) ?? { part, reason, rows: 0, documents: [] };
+    own.rows += rows;
+    if (document !== undefined) own.documents.push(document);
+    shared.set(key, own);
+  }
+  return [...shared.values()];
+}
+
+/** `summaries of 5 chunks (2 documents): no request writes them` */
+function textOf({ part, reason, rows, documents }: SharedLoss): string {
+  const [first = ""] = documents;
+  const only = nameText(first) || "1 document";
+  const place =
+    documents.length === 0 ? "" : ` (${documents.length === 1 ? only : countText(documents.length, "document")})`;
+  return `${subjects[part](rows)}${place}: ${terminalText(reason, 300)}`;
 }

@@ -1,6 +1,7 @@
 import { countText } from "../../amounts.js";
 import type { Environment } from "../../cli/command.js";
 import type { Dialogue } from "../../cli/dialogue.js";
+import { dialogueFrom } from "../../cli/options.js";
 import { type Page, pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
@@ -28,11 +29,10 @@ export async function askToCopy(planned: CopyResult, yes: boolean, environment: 
 
 /** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
 async function dialogueBelow(environment: Environment, render: (page: Page) => string): Promise<Dialogue | undefined> {
-  const terminal = environment.openTerminal?.();
-  if (terminal === undefined) return undefined;
-  const { openDialogue } = await import("../../cli/dialogue.js"); // slow to load; --yes does not need it
-  environment.stderr.write(`${render(pageFor(environment.stderr, environment.env))}\n\n`);
-  return openDialogue(terminal, environment.signal, "Nothing was written.");
+  const { stderr, env } = environment;
+  const dialogue = await dialogueFrom(environment, "Nothing was written.");
+  if (dialogue) stderr.write(`${render(pageFor(stderr, env))}\n\n`);
+  return dialogue;
 }
 
 /** The last question: whether to send the writes. */
