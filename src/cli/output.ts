@@ -30,12 +30,7 @@ export async function printResult(
   text: string,
   achieved?: string,
 ): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    stdout.write(`${text}\n`, (error) => {
-      if (error && !("code" in error && error.code === "EPIPE")) reject(unwritten(error, achieved));
-      else resolve();
-    });
-  });
+  await isTaken(stdout, `${text}\n`, achieved);
 }
 
 /** Characters to collect before writing. */
@@ -74,12 +69,12 @@ export async function printFile({ stdout }: Pick<Environment, "stdout">, path: s
 }
 
 /** Writes to stdout. Returns false if the reader has gone. */
-function isTaken(stdout: Environment["stdout"], text: string | Uint8Array): Promise<boolean> {
+function isTaken(stdout: Output, text: string | Uint8Array, achieved?: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stdout.write(text, (error) => {
       if (!error) resolve(true);
       else if ("code" in error && error.code === "EPIPE") resolve(false);
-      else reject(unwritten(error));
+      else reject(unwritten(error, achieved));
     });
   });
 }

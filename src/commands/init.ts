@@ -96,7 +96,7 @@ async function askAndWrite(
   const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
   const { job, keyToSave } = await askJob(given, keyFile, dialogue, { env, signal });
-  const file = { path, text: renderAskedJob(job, { name: nameFor(path), out }) };
+  const file = { path, text: renderAskedJob(job, nameFor(path), out) };
   const files = keyToSave === undefined ? [file] : [file, { path: keyFile, text: `${keyToSave}\n`, isSecret: true }];
   await writeNewFiles(files);
   const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
