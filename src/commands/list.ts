@@ -4,9 +4,8 @@ import { type Arguments, defineCommand, type Environment, type Options, type Pos
 import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
 import { printReason } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
 import { type Column, renderTable } from "../cli/table.js";
-import { type Page, plain, terminalText } from "../cli/text.js";
+import { type Page, plain, secondsFrom, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
@@ -72,8 +71,8 @@ const positionals = {
 const options = {
   ...outOption,
   "max-age": {
-    type: "string",
     value: "TIME",
+    read: readAge,
     describe: "exit with 1 if the newest complete run is older, such as 26h or 2d",
   },
 } as const satisfies Options;
@@ -81,7 +80,6 @@ const options = {
 type ListArguments = Arguments<typeof positionals & typeof options>;
 
 const defaultDir = "output";
-const ageBounds = { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" };
 
 /** `kbdump list [jobs…]`: lists the runs of jobs, or the newest run of every job. */
 export const command = defineCommand({
@@ -92,29 +90,31 @@ export const command = defineCommand({
   epilog,
   results: () => ({ list: listResult }),
   async run(args, environment) {
-    const maxAge = maxAgeFrom(args.maxAge);
     const now = new Date();
     const jobs = args.jobs ?? [];
     const lists: readonly RunList[] =
       jobs.length > 0
         ? await oneByOne(jobs, (job) => listJob(job, args, now, environment))
         : await listJobs(args, now, environment);
-    await environment.print(listJson(lists, now.getTime(), maxAge), ({ paint }) => {
+    const stale = staleTexts(lists, now.getTime(), args.maxAge?.age);
+    const result: ListResult = {
+      status: stale.length > 0 ? "stale" : "ok",
+      jobs: lists.map((list) => jobJson(list, now.getTime())),
+    };
+    await environment.print(result, ({ paint }) => {
       const view = { paint, columns: environment.stdout.columns ?? 100, now: now.getTime() };
       const { out = defaultDir } = args;
       return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, out, view);
     });
-    const stale = staleTexts(lists, now.getTime(), maxAge);
-    for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
+    for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge?.given}`, args, environment);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });
 
-function maxAgeFrom(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const age = durationFrom("--max-age", text, ageBounds);
-  if (typeof age !== "number") throw wrongLine([age]);
-  return age;
+/** Parses an age to milliseconds. The message about an old run repeats the given text. */
+function readAge(given: string, path: string) {
+  const age = durationFrom(path, given, { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" });
+  return typeof age === "number" ? { age, given } : age;
 }
 
 async function listJob(job: string, args: ListArguments, now: Date, environment: Environment): Promise<RunList> {
@@ -170,15 +170,16 @@ export function renderRuns(list: RunList, view: ListView): string {
   const { paint } = view;
   const { runs, strangers, atWork, folder, shards } = list;
   const hasRules = runs.some(({ keptBy }) => keptBy !== null);
-  const columns: readonly Column<ListedRun>[] = [
-    { head: "run", cell: ({ runId }) => runId },
-    ...figures((run: ListedRun) => run, view.now),
+  const rows = runs.map((run) => ({ run }));
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { head: "run", cell: ({ run }) => run.runId },
+    ...figures(view.now),
     ...(hasRules ? [{ head: "keep", cell: keepText, drop: 8 }] : []),
-    { head: "", cell: ({ isLatest }) => (isLatest ? "latest" : ""), drop: 7 },
+    { head: "", cell: ({ run }) => (run.isLatest ? "latest" : ""), drop: 7 },
   ];
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   return [
-    ...(runs.length > 0 ? [...tableLines(runs, columns, (run) => run, view), ""] : []),
+    ...(runs.length > 0 ? [...tableLines(rows, columns, view), ""] : []),
     ...strangers.map(({ name, why }) => `${paint.faint("ignored")}  ${terminalText(name)}: ${why}`),
     ...(atWork ? [workText(atWork)] : []),
     runs.length > 0
@@ -191,37 +192,30 @@ export function renderRuns(list: RunList, view: ListView): string {
 /** The newest run of every job for people, one line each. */
 export function renderJobs(lists: readonly RunList[], dir: string, view: ListView): string {
   if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
-  const newest = ({ runs }: RunList) => runs[0];
-  const columns: readonly Column<RunList>[] = [
-    { head: "job", cell: ({ job }) => terminalText(job) },
-    { head: "newest run", cell: (list) => newest(list)?.runId ?? "none yet", drop: 7 },
-    ...figures(newest, view.now),
-    { head: "runs", cell: ({ runs }) => String(runs.length), right: true, drop: 8 },
-    { head: "", cell: ({ atWork }) => (atWork ? "active" : ""), drop: 9 },
+  const rows = lists.map((list) => ({ list, run: list.runs[0] }));
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { head: "job", cell: ({ list }) => terminalText(list.job) },
+    { head: "newest run", cell: ({ run }) => run?.runId ?? "none yet", drop: 7 },
+    ...figures(view.now),
+    { head: "runs", cell: ({ list }) => String(list.runs.length), right: true, drop: 8 },
+    { head: "", cell: ({ list }) => (list.atWork ? "active" : ""), drop: 9 },
   ];
-  return tableLines(lists, columns, newest, view).join("\n");
+  return tableLines(rows, columns, view).join("\n");
 }
 
-/** The run that a row of a table is about. */
-type RunOf<Row> = (row: Row) => ListedRun | undefined;
+/** A row of both tables. */
+interface RunRow {
+  readonly run: ListedRun | undefined;
+}
 
-function tableLines<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  runOf: RunOf<Row>,
-  view: ListView,
-): readonly string[] {
-  const colourOf = (row: Row) => (runOf(row)?.status === "partial" ? view.paint.bad : plain);
-  return renderTable(rows, columns, view, colourOf).flat();
+function tableLines<Row extends RunRow>(rows: readonly Row[], columns: readonly Column<Row>[], view: ListView) {
+  return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? view.paint.bad : plain)).flat();
 }
 
 /** The columns of both tables. */
-function figures<Row>(runOf: RunOf<Row>, now: number): readonly Column<Row>[] {
+function figures(now: number): readonly Column<RunRow>[] {
   const column = (head: string, text: (run: ListedRun) => string, drop?: number) => {
-    const cell = (row: Row) => {
-      const run = runOf(row);
-      return run ? text(run) : "";
-    };
+    const cell = ({ run }: RunRow) => (run ? text(run) : "");
     return { head, cell, right: head !== "status", drop };
   };
   return [
@@ -231,11 +225,7 @@ function figures<Row>(runOf: RunOf<Row>, now: number): readonly Column<Row>[] {
     column("chunks", ({ counts }) => countCell(counts.chunks), 6),
     column("children", ({ counts }) => countCell(counts.child_chunks), 4),
     column("size", ({ bytes }) => bytesText(bytes), 5),
-    column(
-      "took",
-      ({ startedAt: from, finishedAt: to }) => (from === null || to === null ? "–" : durationText(to - from)),
-      2,
-    ),
+    column("took", (run) => durationCell(tookBy(run)), 2),
   ];
 }
 
@@ -243,9 +233,18 @@ function countCell(count: number | null): string {
   return count === null ? "–" : numberText(count);
 }
 
+function durationCell(milliseconds: number | null): string {
+  return milliseconds === null ? "–" : durationText(milliseconds);
+}
+
+/** How long a run took, in milliseconds. */
+function tookBy({ startedAt, finishedAt }: ListedRun): number | null {
+  return startedAt === null || finishedAt === null ? null : finishedAt - startedAt;
+}
+
 /** The rules that keep a run. `newest` is shown only if no other rule keeps it. */
-function keepText({ keptBy }: ListedRun): string {
-  const rules = (keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
+function keepText({ run }: { readonly run: ListedRun }): string {
+  const rules = (run.keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
   return rules.length > 0 ? rules.join(", ") : "-";
 }
 
@@ -267,25 +266,26 @@ function shardsText({ count, missing, newestRunId }: ShardSet): string {
 
 /** One line for each job whose newest complete run is missing or older than `maxAge` milliseconds. */
 function staleTexts(lists: readonly RunList[], now: number, maxAge: number | undefined): readonly string[] {
+  if (maxAge === undefined) return [];
   return lists.flatMap((list) => {
-    const { run, age = 0, isStale } = freshnessOf(list, now, maxAge);
-    if (!isStale) return [];
+    const run = newestComplete(list);
     if (!run) return [`${terminalText(list.job)} has no complete run`];
+    const age = now - endOf(run);
+    if (age <= maxAge) return [];
     return [`the newest complete run of ${terminalText(list.job)}, ${run.runId}, is ${durationText(age)} old`];
   });
 }
 
-function listJson(lists: readonly RunList[], now: number, maxAge: number | undefined): ListResult {
-  const isStale = lists.some((list) => freshnessOf(list, now, maxAge).isStale);
-  return { status: isStale ? "stale" : "ok", jobs: lists.map((list) => jobJson(list, now)) };
+function newestComplete({ runs }: RunList): ListedRun | undefined {
+  return runs.find(({ status }) => status === "complete");
 }
 
 function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
-  const { run, age } = freshnessOf(list, now, undefined);
+  const newest = newestComplete(list);
   return {
     job: list.job,
     folder: list.folder,
-    newest_complete: run ? { run_id: run.runId, age_seconds: seconds(age ?? 0) } : null,
+    newest_complete: newest ? { run_id: newest.runId, age_seconds: secondsFrom(now - endOf(newest)) } : null,
     at_work: list.atWork ?? null,
     runs: list.runs.map((run) => ({
       run_id: run.runId,
@@ -294,8 +294,8 @@ function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
       latest: run.isLatest,
       started_at: timeText(run.startedAt),
       finished_at: timeText(run.finishedAt),
-      age_seconds: seconds(now - endOf(run)),
-      seconds: run.startedAt === null || run.finishedAt === null ? null : seconds(run.finishedAt - run.startedAt),
+      age_seconds: secondsFrom(now - endOf(run)),
+      seconds: secondsFrom(tookBy(run)),
       ...run.counts,
       bytes: run.bytes,
       kept_by: run.keptBy && [...run.keptBy],
@@ -310,28 +310,8 @@ function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
   };
 }
 
-function seconds(milliseconds: number): number {
-  return Math.round(milliseconds) / 1000;
-}
-
 function timeText(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
-}
-
-/** The newest complete run of a job, and its age. */
-interface Freshness {
-  readonly run: ListedRun | undefined;
-  /** Milliseconds since it ended; undefined if there is none. */
-  readonly age: number | undefined;
-  /** Whether it is too old or missing. */
-  readonly isStale: boolean;
-}
-
-/** How fresh a job is at the time `now`. Without `maxAge` (milliseconds), no job is stale. */
-function freshnessOf({ runs }: Pick<RunList, "runs">, now: number, maxAge: number | undefined): Freshness {
-  const run = runs.find(({ status }) => status === "complete");
-  const age = run && now - endOf(run);
-  return { run, age, isStale: maxAge !== undefined && (age === undefined || age > maxAge) };
 }
 
 /** When a run ended, in milliseconds since 1970; if unknown, when it started. */

@@ -159,36 +159,23 @@ export class WatchNews {
   }
 }
 
-interface DocumentProgress {
-  /** From 0 to 1; null if nothing is counted. */
-  readonly share: number | null;
-  /** Milliseconds left; null if unknown. */
-  readonly left: number | null;
-}
-
-function documentProgress({ row, samples }: WatchedDocument, now: number): DocumentProgress {
+/** The share done, from 0 to 1, and the milliseconds left; null if unknown. */
+function documentProgress({ row, samples }: WatchedDocument, now: number) {
   const counts = countsOf(row);
   return { share: counts ? counts.done / counts.total : null, left: timeLeft(samples, row, now) ?? null };
 }
 
-/** The progress of the whole watch. */
-interface DocumentSums {
-  readonly documents: number;
-  readonly completed: number;
-  /** In error, or gone from their batch. */
-  readonly failed: number;
-  /** Milliseconds until the slowest document is done; null unless known for each. */
-  readonly left: number | null;
-}
-
-function sumDocuments(documents: WatchedDocuments, now: number): DocumentSums {
+/**
+ * The progress of the whole watch. `failed`: in error, or gone from their batch. `left`: milliseconds until the slowest document is
+ * done; null unless known for each.
+ */
+function sumDocuments(documents: WatchedDocuments, now: number) {
   const all = [...documents.values()];
   const waiting = all.filter((document) => !isOver(document));
   const completed = all.filter(({ state }) => state === "completed").length;
-  const left = waiting.map(({ samples, row }) => timeLeft(samples, row, now));
-  const known = left.filter((each) => each !== undefined);
-  const longest = known.length === left.length && known.length > 0 ? known.reduce((a, b) => Math.max(a, b)) : null;
-  return { documents: all.length, completed, failed: all.length - waiting.length - completed, left: longest };
+  const times = waiting.map(({ samples, row }) => timeLeft(samples, row, now)).filter((time) => time !== undefined);
+  const left = times.length === waiting.length && times.length > 0 ? times.reduce((a, b) => Math.max(a, b)) : null;
+  return { documents: all.length, completed, failed: all.length - waiting.length - completed, left };
 }
 
 /** After this many milliseconds without an answer, the text shows the age of the status. */
