@@ -20,18 +20,9 @@ export const groups = ["Options", "Without a job file", "Advanced", "Every comma
 type Group = (typeof groups)[number];
 
 /** A positional argument, as yargs declares it. */
-export interface Positional {
-  readonly describe: string;
+export interface Positional extends Pick<Option, "describe" | "array" | "demandOption" | "read" | "names" | "values"> {
   readonly type: "string";
-  readonly array?: boolean;
   readonly default?: string;
-  readonly demandOption?: boolean;
-  /** Without this, the text arrives as it is. */
-  readonly read?: Read;
-  /** The kind of files to complete it with. */
-  readonly names?: Files;
-  /** The allowed values. */
-  readonly values?: readonly string[];
 }
 
 /** An option, as yargs declares it. Without a type or `read` it arrives as the given text, and the command checks it. */
@@ -46,7 +37,7 @@ export interface Option {
   /** Another option without which this one means nothing. */
   readonly needs?: string;
   readonly default?: string | boolean;
-  /** Also reads the default. */
+  /** Also reads the default. Without this, the text arrives as it is. */
   readonly read?: Read;
   /** Starts with the meaning; details follow after a semicolon. */
   readonly describe: string;

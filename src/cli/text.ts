@@ -4,30 +4,24 @@ import { blankControls, cutText, escapeControls } from "../safe-text.js";
 import { causeFirst } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
 
-/** Colours for a terminal, or none. */
-export interface Paint {
-  readonly good: (text: string) => string;
-  readonly warn: (text: string) => string;
-  readonly bad: (text: string) => string;
-  readonly strong: (text: string) => string;
-  readonly faint: (text: string) => string;
-}
+const formats = { good: "green", warn: "yellow", bad: "red", strong: "bold", faint: "dim" } as const;
 
-/** We decide ourselves whether colours apply; styleText would look at stdout. */
-const painted = (format: Parameters<typeof styleText>[0]) => (text: string) =>
-  styleText(format, text, { validateStream: false });
+/** Colours for a terminal, or none. */
+export type Paint = Readonly<Record<keyof typeof formats, (text: string) => string>>;
+
 export const plain = (text: string) => text;
 
 /** Uses colours only on a terminal and without NO_COLOR. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
-  if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb")
-    return { good: plain, warn: plain, bad: plain, strong: plain, faint: plain };
+  const hasColours = stream.isTTY && !env.NO_COLOR && env.TERM !== "dumb"; // styleText would look at stdout
+  const painted = (name: keyof typeof formats) =>
+    hasColours ? (text: string) => styleText(formats[name], text, { validateStream: false }) : plain;
   return {
-    good: painted("green"),
-    warn: painted("yellow"),
-    bad: painted("red"),
-    strong: painted("bold"),
-    faint: painted("dim"),
+    good: painted("good"),
+    warn: painted("warn"),
+    bad: painted("bad"),
+    strong: painted("strong"),
+    faint: painted("faint"),
   };
 }
 

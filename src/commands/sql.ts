@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
 import {
@@ -23,7 +24,7 @@ import { count, listOf, result, text, truth } from "../schema.js";
 import { makeTemporaryFolder } from "../temporary-folder.js";
 
 import type { QuerySource } from "./sql/database.js";
-import type { QueryColumn, QueryResult, QueryRow } from "./sql/statement.js";
+import type { QueryResult, QueryRow } from "./sql/statement.js";
 
 const epilog = `Examples:
   kbdump sql nightly "SELECT document_id, count(*) AS chunks FROM chunks GROUP BY ALL"
@@ -106,14 +107,9 @@ async function writeParquet(result: QueryResult, file: string): Promise<void> {
 }
 
 async function textOf(stdin: ReturnType<NonNullable<Environment["openStdin"]>> | undefined): Promise<string> {
-  if (!stdin || stdin.isTTY) {
-    const message = 'expected in quotes, such as "SELECT count(*) FROM chunks", or on stdin';
-    throw wrongLine([{ path: "<statement>", message }]);
-  }
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of stdin) text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
-  return text;
+  if (stdin && !stdin.isTTY) return readText(stdin);
+  const message = 'expected in quotes, such as "SELECT count(*) FROM chunks", or on stdin';
+  throw wrongLine([{ path: "<statement>", message }]);
 }
 
 async function print(
@@ -144,12 +140,6 @@ const sqlResult = result({
   ),
 });
 
-interface TableRows {
-  readonly columns: readonly QueryColumn[];
-  readonly rows: readonly QueryRow[];
-  readonly isCut: boolean;
-}
-
 /** Maximum characters per cell without a terminal. */
 const longest = 10_000;
 /** Minimum characters of a column. */
@@ -157,18 +147,24 @@ const narrowest = 8;
 const gap = 2;
 
 /** A result for people: a table, or a line per cell if the terminal is too narrow, and the number of rows. */
-export function renderQuery({ columns, rows, isCut }: TableRows, { paint, columns: width }: Page): string {
-  const cells = rows.map((row) => row.map(cellText));
+export function renderQuery(
+  { columns, rows, isCut }: Pick<QueryResult, "columns" | "isCut"> & { readonly rows: readonly QueryRow[] },
+  { paint, columns: width }: Page,
+): string {
   const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
-  const wanted = heads.map((head, at) => ({
-    width: cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), widthOf(head)),
-    isNumber: isNumeric(columns[at]?.type ?? ""),
+  const table = [heads, ...rows.map((row) => row.map(cellText))];
+  const wanted = columns.map(({ type }, at) => ({
+    width: table.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), 0),
+    isNumber: isNumeric(type),
   }));
   const room = fittedWidths(wanted, width);
   const count = `${countText(rows.length, "row")}${isCut ? "; there are more, see --limit" : ""}`;
-  const lines = room ? tableLines(wanted, heads, cells, room, paint) : recordLines(heads, cells, width, paint);
+  const lines = room ? tableLines(table, wanted, room, paint) : recordLines(table, width, paint);
   return [...lines, "", paint.faint(count)].join("\n");
 }
+
+/** The heading and the rows. */
+type Table = readonly (readonly string[])[];
 
 /** A column, with the width of its longest cell. */
 interface WantedColumn {
@@ -177,33 +173,25 @@ interface WantedColumn {
 }
 
 function tableLines(
+  table: Table,
   wanted: readonly WantedColumn[],
-  heads: readonly string[],
-  cells: readonly (readonly string[])[],
   room: readonly number[],
   paint: Paint,
 ): readonly string[] {
   // The extra cell prevents a single-cell row from being treated as a remark.
-  const lined = (row: readonly string[]) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""];
+  const lined = table.map((row) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""]);
   const columns = [...wanted.map(({ isNumber: right }) => ({ right })), {}];
-  const shape = { columns, width: Number.POSITIVE_INFINITY };
-  const [head = "", ...lines] = layOutTable([lined(heads), ...cells.map(lined)], shape).flat();
+  const [head = "", ...lines] = layOutTable(lined, { columns, width: Number.POSITIVE_INFINITY }).flat();
   return [paint.strong(head), ...lines];
 }
 
 /** A line for each cell, as `name value`, and a separator between rows. */
-function recordLines(
-  heads: readonly string[],
-  cells: readonly (readonly string[])[],
-  width: number,
-  paint: Paint,
-): readonly string[] {
-  const name = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
-  return cells.flatMap((row, nr) => [
+function recordLines([heads = [], ...rows]: Table, width: number, paint: Paint): readonly string[] {
+  const room = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
+  const names = heads.map((head) => padEnd(cutToWidth(head, room), room + gap));
+  return rows.flatMap((row, nr) => [
     paint.strong(cutToWidth(`row ${nr + 1}`, width)),
-    ...row.map((cell, at) =>
-      `${padEnd(cutToWidth(heads[at] ?? "", name), name)}${" ".repeat(gap)}${cutToWidth(cell, width - name - gap)}`.trimEnd(),
-    ),
+    ...row.map((cell, at) => `${names[at]}${cutToWidth(cell, width - room - gap)}`.trimEnd()),
   ]);
 }
 

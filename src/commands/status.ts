@@ -1,9 +1,8 @@
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { jobFrom, jobOptions, jobPositional } from "../cli/options.js";
 import { printReason } from "../cli/output.js";
-import { type Page, terminalText } from "../cli/text.js";
+import { type Page, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";
 import { statusResult, type TakenStatus, watchResult } from "../status/status-result.js";
@@ -68,7 +67,7 @@ export const command = defineCommand({
 
 function render(status: TakenStatus, page: Page): string {
   const place = status.added ? "added to" : "the next run adds it to";
-  const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
+  const lines = wrapped(`${place} ${terminalText(status.database)}`, page);
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }
 
