@@ -75,29 +75,6 @@ export const maxRps = {
   describe: "maximum requests per second",
 } as const satisfies Option;
 
-export const paceOption = {
-  "max-rps": { ...maxRps, describe: `${maxRps.describe}; overrides service.max_rps` },
-} as const satisfies Options;
-
-/** Options for how a run reads. */
-export const readingOptions = {
-  "child-chunks": {
-    type: "string",
-    values: ["all", "auto", "none"],
-    value: "all|auto|none",
-    group: "Advanced",
-    describe: "child lists to read; auto: as few as the evidence allows",
-  },
-  consistency: {
-    type: "string",
-    values: ["anchored", "sweeps", "counts"],
-    value: "anchored|sweeps|counts",
-    group: "Advanced",
-    describe:
-      "how to prove that lists are complete: anchored reads their pages once, sweeps twice; counts may lose rows",
-  },
-} as const satisfies Options;
-
 /** Options for service, datasets and documents. */
 export const jobOptions = {
   ...outOption,
@@ -132,7 +109,37 @@ export const jobOptions = {
   "allow-http": allowHttp,
 } as const satisfies Options;
 
-type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;
+/** Options for what a run reads and writes, and how. */
+export const runOptions = {
+  ...jobOptions,
+  ...formatOption,
+  "max-rps": { ...maxRps, describe: `${maxRps.describe}; overrides service.max_rps` },
+  "child-chunks": {
+    type: "string",
+    values: ["all", "auto", "none"],
+    value: "all|auto|none",
+    group: "Advanced",
+    describe: "child lists to read; auto: as few as the evidence allows",
+  },
+  consistency: {
+    type: "string",
+    values: ["anchored", "sweeps", "counts"],
+    value: "anchored|sweeps|counts",
+    group: "Advanced",
+    describe:
+      "how to prove that lists are complete: anchored reads their pages once, sweeps twice; counts may lose rows",
+  },
+} as const satisfies Options;
+
+type JobArguments = Partial<
+  ArgumentsOf<typeof jobPositional & typeof runOptions> & Readonly<Record<"csvSafe" | "keepSignatures", unknown>>
+>;
+
+/** The arguments that override the job file. */
+const flagNames = [
+  ...(["baseUrl", "dataset", "document", "batch", "name", "out", "concurrency", "allowHttp"] as const),
+  ...(["format", "maxRps", "childChunks", "consistency", "csvSafe", "keepSignatures"] as const),
+];
 
 /**
  * The job of a command line: from its file, or recorded by its newest run, with the flags applied; or from flags only. Throws
@@ -140,13 +147,12 @@ type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions
  */
 export async function jobFrom(
   args: JobArguments,
-  more: JobFlags,
   environment: Environment,
   { notifies = false }: { readonly notifies?: boolean } = {},
 ): Promise<Job> {
-  const { job, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp } = args;
-  const given = Object.entries({ ...more, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp });
-  const flags = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const { job } = args;
+  const given = flagNames.map((name) => [name, args[name]] as const).filter(([, value]) => value !== undefined);
+  const flags: JobFlags = Object.fromEntries(given);
   if (job === undefined || /\.(ya?ml|json)$/i.test(job)) {
     const { loadJob } = await import("../job/load-job.js");
     return loadJob(job === undefined ? { none: true } : { file: job }, flags, environment.env, { notifies });

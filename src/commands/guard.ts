@@ -101,7 +101,7 @@ async function guard(args: GuardArguments, environment: Environment): Promise<nu
   const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
-  const owners = await jobFrom({ ...args, document }, {}, environment);
+  const owners = await jobFrom({ ...args, document, maxRps: undefined }, environment);
   if (owners.service.demo) throw new UsageError(demoEnds, []);
   if (owners.output.bucket !== undefined) throw new UsageError(needsFolder, []);
   const job = await guardJob(owners, itemsOf(args.document), asked);

@@ -1,7 +1,7 @@
 import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { checkJobIsNamed } from "../cli/flag-values.js";
-import { formatOption, jobFrom, jobOptions, jobPositional, paceOption, readingOptions } from "../cli/options.js";
+import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
 import { type Column, renderTable } from "../cli/table.js";
@@ -25,10 +25,7 @@ export const command = defineCommand({
   about: "ask the service what it has, and forecast a run; writes nothing except --documents-out",
   positionals: jobPositional,
   options: {
-    ...jobOptions,
-    ...formatOption,
-    ...paceOption,
-    ...readingOptions,
+    ...runOptions,
     "documents-out": {
       type: "string",
       names: "file",
@@ -40,10 +37,9 @@ export const command = defineCommand({
   epilog,
   results: () => ({ plan: planResult }),
   async run(args, environment) {
-    const { format, maxRps, childChunks, consistency } = args;
     checkJobIsNamed("plan", args);
     if (args.documentsOut === "") throw wrongLine([noFile]);
-    const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, environment);
+    const job = await jobFrom(args, environment);
     const { planJob } = await import("../plan/plan-job.js"); // slow to load; --help does not need it
     const { env, signal, view } = environment;
     const progress = emptyRunProgress();

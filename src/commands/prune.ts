@@ -31,7 +31,7 @@ export const command = defineCommand({
   async run(args, environment) {
     const { dryRun } = args;
     const { env, signal, view } = environment;
-    const job = await jobFrom(args, {}, environment);
+    const job = await jobFrom(args, environment);
     const { pruneJob } = await import("../run/prune-job.js");
     const result = await pruneJob(job, { dryRun, log: view.log, env, signal });
     await environment.print(pruneJson(job.name, result, dryRun), (page) => renderPrune(result, dryRun, page));

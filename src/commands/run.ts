@@ -1,7 +1,7 @@
 import { countText, durationText, numberText } from "../amounts.js";
 import { type CommonArguments, defineCommand, type Environment } from "../cli/command.js";
 import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { formatOption, jobFrom, jobOptions, jobPositional, paceOption, readingOptions } from "../cli/options.js";
+import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
 import { isProblem, wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
 import { mostShards } from "../dump/manifest.js";
@@ -29,10 +29,7 @@ export const command = defineCommand({
   about: "read everything in a job, and publish it",
   positionals: jobPositional,
   options: {
-    ...jobOptions,
-    ...formatOption,
-    ...paceOption,
-    ...readingOptions,
+    ...runOptions,
     fresh: {
       type: "boolean",
       conflicts: "retry-failed",
@@ -81,7 +78,6 @@ export const command = defineCommand({
   epilog,
   results: () => ({ run: runResult }),
   async run(args, environment) {
-    const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
     const { env } = environment;
     checkJobIsNamed("run", args);
     // Their problems are reported with those of the job.
@@ -89,8 +85,7 @@ export const command = defineCommand({
     const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, env);
     const limit = args.maxDuration === undefined ? undefined : durationFrom("--max-duration", args.maxDuration, bounds);
     const problems = [shard, workers, limit].filter(isProblem);
-    const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
-    const job = await jobFrom(args, flags, environment, { notifies: true }).catch((error: unknown) => {
+    const job = await jobFrom(args, environment, { notifies: true }).catch((error: unknown) => {
       throw error instanceof UsageError ? withProblems(error, problems, args.job) : error;
     });
     if (isProblem(shard) || isProblem(workers) || isProblem(limit)) throw wrongLine(problems);

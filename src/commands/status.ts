@@ -44,7 +44,7 @@ export const command = defineCommand({
   results: () => ({ status: statusResult, "status-watch": watchResult }),
   async run(args, environment) {
     checkJobIsNamed("status", args);
-    const job = await jobFrom(args, {}, environment);
+    const job = await jobFrom(args, environment);
     if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
       throw new UsageError(
         "the job names no batch: set datasets[0].batches, or give --batch; the service returns a batch when it creates or updates a document",

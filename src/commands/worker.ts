@@ -53,7 +53,7 @@ export const command = defineCommand({
   results: () => ({ worker: workerResult }),
   async run(args, environment) {
     const { broker, idle, inFlight } = args;
-    const job = await jobFrom(args, {}, environment);
+    const job = await jobFrom(args, environment);
     const { workDocuments } = await import("../parallel/worker.js"); // slow to load; --help does not need it
     const { env, signal, view } = environment;
     const progress = emptyRunProgress();

@@ -43,7 +43,7 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
   if (result.status === "nothing to restore")
     return [...head, "", ...wrapped(`${strong(good("nothing to restore"))}: ${nothingText(result)}`, page)].join("\n");
   const shown = plan.documents.filter(
-    (document) => document.refused || document.losses.length > 0 || hasTexts(document),
+    (document) => document.refused !== null || document.losses.length > 0 || hasTexts(document),
   );
   const isTexts = shown.some(hasTexts);
   return [
@@ -346,9 +346,11 @@ function verdictOf(result: RestoreResult, page: Page): string {
 /** `37 rows are left alone, 1 document is refused` */
 function leftText({ documents }: RestoreResult["plan"], missed: number): string {
   const refused = documents.filter((document) => document.refused !== null).length;
-  const counted = (count: number, noun: string, rest: string) =>
-    count === 0 ? [] : [`${countText(count, noun)} ${count === 1 ? "is" : "are"} ${rest}`];
-  return [...counted(missed, "row", "left alone"), ...counted(refused, "document", "refused")].join(", ");
+  const are = (count: number) => (count === 1 ? "is" : "are");
+  return countedTexts([
+    [missed, "row", `${are(missed)} left alone`],
+    [refused, "document", `${are(refused)} refused`],
+  ]).join(", ");
 }
 
 function factsOf({ applied, counts, base_url }: RestoreResult): string {
