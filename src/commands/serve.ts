@@ -5,6 +5,7 @@ import { type Arguments, defineCommand, type Environment, type Options, type Pos
 import { wholeNumberFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
+import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { count, orNull, result, text } from "../schema.js";
@@ -66,8 +67,7 @@ export const command = defineCommand({
       if (!environment.signal.aborted) throw error;
     });
     if (serving) {
-      const { result, text } = addressOf(args, serving);
-      await environment.print(result, () => text);
+      environment.stdout.write(addressText(args, serving)); // does not wait for the reader
       if (!environment.signal.aborted) await once(environment.signal, "abort");
       await serving.close();
     }
@@ -118,8 +118,8 @@ async function start(args: ServeArguments, environment: Environment): Promise<Se
   return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks } } };
 }
 
-/** The address for people and for JSON. It has the key itself only if that does not come from a variable. */
-function addressOf({ keyEnv }: ServeArguments, { url, key, of }: Serving) {
+/** The address as text or JSON. It has the key itself only if that does not come from a variable. */
+function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
   const result: ServeResult = {
     status: "serving",
     base_url: url,
@@ -129,7 +129,8 @@ function addressOf({ keyEnv }: ServeArguments, { url, key, of }: Serving) {
     run_id: of?.run_id ?? null,
     counts: of?.counts ?? null,
   };
-  return { result, text: `base_url: ${url}\nkey:      ${result.key ?? `as in ${keyEnv}`}` };
+  if (json) return `${jsonLine(result)}\n`;
+  return `base_url: ${url}\nkey:      ${result.key ?? `as in ${keyEnv}`}\n`;
 }
 
 /** Whether a text has no white space, which cannot be sent. */
