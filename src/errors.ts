@@ -133,6 +133,11 @@ export class InterruptedError extends Error {
     super(message);
     this.exitCode = signal === "SIGINT" ? 130 : 143;
   }
+
+  /** The same interruption, with more sentences. */
+  with(...more: readonly string[]): InterruptedError {
+    return new InterruptedError(this.exitCode === 130 ? "SIGINT" : "SIGTERM", [this.message, ...more].join("; "));
+  }
 }
 
 /** The original error, which a SuppressedError hides if ending the scope failed too. */

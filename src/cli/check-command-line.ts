@@ -17,6 +17,7 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
     ...line.flags.flatMap((flag) => valueProblems(flag, options)),
     ...repeatedFlags(line.flags, options),
     ...conflictingFlags(line.flags, options),
+    ...lonelyFlags(line.flags, options),
     // Skip this after an unknown flag: its value may have swallowed an argument, which would only seem to be missing.
     ...(unknown.length > 0 ? [] : argumentProblems(line.plainArguments, command, isThere)),
     ...(unknown.length > 0 ? [] : missingFlags(line.flags, options)),
@@ -76,10 +77,21 @@ function repeatedFlags(flags: readonly Flag[], options: Options): readonly Probl
 }
 
 function conflictingFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
-  const given = new Set(flags.filter(({ value }) => value !== "false").map(({ name }) => name));
+  const given = givenNames(flags);
   return Object.entries(options)
     .filter(([name, { conflicts }]) => conflicts !== undefined && given.has(name) && given.has(conflicts))
     .map(([name, { conflicts }]) => ({ path: `--${name}`, message: `not together with --${conflicts}` }));
+}
+
+function lonelyFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
+  const given = givenNames(flags);
+  return Object.entries(options)
+    .filter(([name, { needs }]) => needs !== undefined && given.has(name) && !given.has(needs))
+    .map(([name, { needs }]) => ({ path: `--${name}`, message: `only together with --${needs}` }));
+}
+
+function givenNames(flags: readonly Flag[]): ReadonlySet<string | undefined> {
+  return new Set(flags.filter(({ value }) => value !== "false").map(({ name }) => name));
 }
 
 /** Problems of the positional arguments: missing, or too many. */

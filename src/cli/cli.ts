@@ -6,18 +6,17 @@ import { exitCodes } from "../errors.js";
 import { openCopies } from "../store/bucket/copies.js";
 import { tool } from "../tool.js";
 import { bucketNames, withBucketNames } from "./bucket-names.js";
-import type { Command, Environment } from "./command.js";
-import { commonOptions } from "./command.js";
+import { type Command, commonOptions, type Environment, type Surroundings } from "./command.js";
+import { printResult } from "./output.js";
 import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./parse-command-line.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
+import { jsonLine, pageFor } from "./text.js";
+import { openView, type View } from "./view.js";
 
 export const commands = commandsIn(new URL("../commands/", import.meta.url));
 
 /** Flags allowed before the command. */
 const leadingOptions = { ...globalOptions, ...commonOptions };
-
-/** The part of the environment that main.ts provides. */
-type Surroundings = Omit<Environment, "args" | "commands" | "copies">;
 
 /** Runs a command line and returns its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(
@@ -32,7 +31,8 @@ export async function runCommandLine(
   const others = args.toSpliced(first.index, 1);
   if (first.text === "help") return runCommandLine([...others, "--help"], environment, registry);
   const command = await registry.load(first.text);
-  if (command) return runCommand(command, others, { ...environment, args, commands: () => loadAll(registry) });
+  const invocation = () => ({ program: environment.program(), args });
+  if (command) return runCommand(command, others, { ...environment, invocation });
   const { unknownCommand } = await import("./check-command-line.js");
   throw unknownCommand(first.text, registry.names());
 }
@@ -68,7 +68,7 @@ async function runWithoutCommand(
 async function runCommand(
   command: Command,
   args: readonly string[],
-  environment: Omit<Environment, "copies">,
+  environment: Surroundings & Pick<Environment, "invocation">,
 ): Promise<number> {
   const line = readLine(args, { ...globalOptions, ...command.options, ...commonOptions });
   if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), environment);
@@ -81,13 +81,22 @@ async function runCommand(
   if (problems.length > 0) throw wrongLine(problems);
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
   const env = files.length > 0 ? await withEnvFiles(environment.env, files) : environment.env;
-  const given = argumentsFrom(line, command);
+  const { values: given, problems: unread } = await argumentsFrom(line, command, env);
   if (typeof given.caFile === "string") await trust(given.caFile);
+  const wrong = [...unread, ...((await command.check?.(given, { ...environment, env })) ?? [])];
+  if (wrong.length > 0) throw wrongLine(wrong);
   await using copies = openCopies(env);
+  const names = bucketNames(env);
+  const { stdout, stderr } = environment;
+  const format = given.logFormat === "json" ? "json" : "text";
+  const view = openView({ output: stderr, env, format, quiet: given.quiet === true });
+  const log: View["log"] = (level, message) => view.log(level, names(message));
+  const print: Environment["print"] = (result, render, achieved) =>
+    printResult({ stdout }, given.json ? jsonLine(result) : render(pageFor(stdout, env)), achieved);
   try {
-    return await command.run(given, { ...environment, env, copies });
+    return await command.run(given, { ...environment, env, copies, names, view: { ...view, log }, print });
   } catch (error) {
-    throw withBucketNames(error, bucketNames(env));
+    throw withBucketNames(error, names);
   }
 }
 

@@ -1,32 +1,31 @@
 import type { GenericSchema } from "valibot";
 import type { InferredOptionType } from "yargs";
-import type { InterruptedError } from "../errors.js";
+import type { InterruptedError, Problem } from "../errors.js";
 import type { CommitState } from "../job/open-service.js";
+import type { Invocation } from "../shell-text.js";
 import type { Copies } from "../store/bucket/copies.js";
+import type { BucketNames } from "./bucket-names.js";
 import type { Terminal } from "./dialogue.js";
-import type { Output } from "./view.js";
+import type { Page } from "./text.js";
+import type { Output, View } from "./view.js";
 
 /** The kind of files that a shell suggests. */
 export type Files = "file" | "folder" | "job file";
+
+/** Turns the text of an argument into its value, or returns a problem with it. `path`: the argument, for the problem. */
+type Read = (given: string, path: string, env: NodeJS.ProcessEnv) => unknown;
 
 /** The headings of the help, in order. */
 export const groups = ["Options", "Without a job file", "Advanced", "Every command"] as const;
 type Group = (typeof groups)[number];
 
 /** A positional argument, as yargs declares it. */
-export interface Positional {
-  readonly describe: string;
+export interface Positional extends Pick<Option, "describe" | "array" | "demandOption" | "read" | "names" | "values"> {
   readonly type: "string";
-  readonly array?: boolean;
   readonly default?: string;
-  readonly demandOption?: boolean;
-  /** The kind of files to complete it with. */
-  readonly names?: Files;
-  /** The allowed values. */
-  readonly values?: readonly string[];
 }
 
-/** An option, as yargs declares it. Without a type it arrives as the given text, and the command checks it. */
+/** An option, as yargs declares it. Without a type or `read` it arrives as the given text, and the command checks it. */
 export interface Option {
   readonly type?: "boolean" | "string";
   readonly array?: boolean;
@@ -35,7 +34,11 @@ export interface Option {
   readonly demandOption?: boolean;
   /** Another option that cannot be combined with this one. */
   readonly conflicts?: string;
+  /** Another option without which this one means nothing. */
+  readonly needs?: string;
   readonly default?: string | boolean;
+  /** Also reads the default. Without this, the text arrives as it is. */
+  readonly read?: Read;
   /** Starts with the meaning; details follow after a semicolon. */
   readonly describe: string;
   /** The kind of files to complete it with. */
@@ -58,10 +61,14 @@ type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Ca
 
 /** The arguments for a declaration of positionals or options. `--base-url` arrives as `baseUrl`. */
 export type ArgumentsOf<Declared extends Options> = {
-  readonly [Name in keyof Declared as string extends Name ? never : CamelCase<Name>]: InferredOptionType<
-    Declared[Name]
-  >;
+  readonly [Name in keyof Declared as string extends Name ? never : CamelCase<Name>]: ValueOf<Declared[Name]>;
 };
+
+type ValueOf<Declared extends Option> = Declared extends { readonly read: (...given: never[]) => infer Value }
+  ?
+      | Exclude<Awaited<Value>, Problem>
+      | (Declared extends { readonly default: string } | { readonly demandOption: true } ? never : undefined)
+  : InferredOptionType<Declared>;
 
 /** Options of all commands. */
 export const commonOptions = {
@@ -122,6 +129,8 @@ export interface Command<
   readonly epilog: string;
   /** The schemas of the command's `--json` output and related files, by file name in dist/schemas. */
   readonly results: () => Readonly<Record<string, GenericSchema>>;
+  /** Finds the problems of the arguments with each other. An argument that cannot be read is undefined here. */
+  check?(args: Given, surroundings: Surroundings): readonly Problem[] | Promise<readonly Problem[]>;
   /**
    * Runs the command and returns the exit code, or rejects with an error of errors.ts. It is a method because method parameters
    * are bivariant, so that a list can hold commands with different arguments.
@@ -136,13 +145,18 @@ export function defineCommand<const P extends Positionals, const O extends Optio
   return command;
 }
 
-/** The short meaning of an argument: its description without the details. */
-export function meaningOf({ describe }: Positional | Option): string {
-  return describe.split(";")[0] ?? "";
+/** The description of an option, with the option that it needs. */
+export function descriptionOf({ describe, needs }: Option): string {
+  return needs === undefined ? describe : `with --${needs}: ${describe}`;
 }
 
-/** The process, as commands see it. Only main.ts knows the real one. */
-export interface Environment {
+/** The short meaning of an argument: its description without the details. */
+export function meaningOf(declared: Option): string {
+  return descriptionOf(declared).split(";")[0] ?? "";
+}
+
+/** The process. Only main.ts knows the real one. */
+export interface Surroundings {
   /** The command that starts the program again, such as `kbdump`. It depends on the current folder. */
   readonly program: () => string;
   readonly stdout: Output;
@@ -152,16 +166,27 @@ export interface Environment {
   /** Opens the terminal for questions; absent if stdin or stderr is not a terminal. */
   readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** The command's local copies of files in buckets. They are removed when the command ends. */
-  readonly copies: Copies;
-  /** The command line, without the program name. */
-  readonly args: readonly string[];
-  /** Loads all commands, for commands that describe them. */
-  readonly commands: () => Promise<readonly Command[]>;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** Ends the command like a signal. */
   readonly interrupt: (error: InterruptedError) => void;
   /** Reports the progress of publishing, so that a signal that ends the program at once reports the truth. */
   readonly committing: (state: CommitState) => void;
+}
+
+/** The process as a command sees it, with the common options applied. */
+export interface Environment extends Surroundings {
+  /** The command line as it was typed. */
+  readonly invocation: () => Invocation;
+  /** The command's local copies of files in buckets. They are removed when the command ends. */
+  readonly copies: Copies;
+  /** Shows these copies under the address that users know. */
+  readonly names: BucketNames;
+  /** Shows progress and messages on stderr. */
+  readonly view: View;
+  /**
+   * Prints the result: as JSON with `--json`, otherwise as text. Rejects with StopError if stdout fails; `achieved` then says what was
+   * done anyway, such as `the run is published in …`.
+   */
+  readonly print: (result: unknown, render: (page: Page) => string, achieved?: string) => Promise<void>;
 }

@@ -31,6 +31,11 @@ export function durationFrom(flag: string, value: unknown, bounds: DurationBound
   };
 }
 
+/** The declaration of an option that takes a time, and arrives in milliseconds. */
+export function durationOption(bounds: DurationBounds) {
+  return { value: "TIME", read: (given: string, path: string) => durationFrom(path, given, bounds) } as const;
+}
+
 /** Parses a whole number. Returns a problem of this flag if it is invalid or out of range (inclusive). */
 export function wholeNumberFrom(path: string, given: unknown, least: number, most?: number): number | Problem {
   const number = typeof given === "string" && /^\d{1,15}$/.test(given) ? Number(given) : undefined;

@@ -1,6 +1,6 @@
 import yargs, { type Argv } from "yargs";
 import { tool } from "../tool.js";
-import { type Command, commonOptions, groups, type Option, type Options } from "./command.js";
+import { type Command, commonOptions, descriptionOf, groups, type Option, type Options } from "./command.js";
 import { globalOptions } from "./parse-command-line.js";
 
 declare module "yargs" {
@@ -26,15 +26,16 @@ const usual = 80;
 const most = 110;
 
 export function helpOfAll(commands: readonly Command[], columns: number | undefined): Promise<string> {
-  return helpText(["--help"], commands.reduce(addCommand, parserFor(columns)));
+  return outputOf(commands.reduce(addCommand, parserFor(columns)), ["--help"]);
 }
 
 export function helpOf(command: Command, columns: number | undefined): Promise<string> {
   const [name = ""] = command.name.split(" ");
-  return helpText([name, "--help"], addCommand(parserFor(columns), command));
+  return outputOf(addCommand(parserFor(columns), command), [name, "--help"]);
 }
 
-async function helpText(args: readonly string[], parser: Argv): Promise<string> {
+/** The text that yargs prints for a command line. */
+export async function outputOf(parser: Argv, args: readonly string[]): Promise<string> {
   let text = "";
   await parser.parseAsync(args, {}, (_error, _parsed, output) => {
     text = output;
@@ -65,8 +66,10 @@ function shownName(name: string, { type, value, choices, valueIsOptional }: Opti
   return valueIsOptional ? `${name}[=${word}]` : `${name} ${word}`;
 }
 
-function shown({ describe, alias, demandOption }: Option) {
-  return { describe: demandOption ? `${describe}; required` : describe, ...(alias === undefined ? {} : { alias }) };
+function shown(option: Option) {
+  const { alias, demandOption } = option;
+  const describe = `${descriptionOf(option)}${demandOption ? "; required" : ""}`;
+  return { describe, ...(alias === undefined ? {} : { alias }) };
 }
 
 /** yargs only renders the help. `parse-command-line.ts` reads the command line, so that all messages name our flags. */

@@ -1,16 +1,25 @@
 import { comparisonMemory, defaultMemory } from "../duckdb/open-duckdb.js";
 import { fileFormats } from "../dump/formats/formats.js";
+import type { Problem } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import type { ReadProgress } from "../read-progress.js";
 import type { FindOptions } from "../store/find-named.js";
-import { bucketNames } from "./bucket-names.js";
-import type { ArgumentsOf, CommonArguments, Environment, Options, Positionals } from "./command.js";
+import type { ArgumentsOf, Environment, Option, Options, Positionals } from "./command.js";
+import type { Dialogue } from "./dialogue.js";
 import { renderReading } from "./progress.js";
-import { openView, type View } from "./view.js";
 
 export const jobPositional = {
   job: { type: "string", names: "job file", describe: "job file, or the name of a job that has run" },
+} as const satisfies Positionals;
+
+export const runPositional = {
+  run: {
+    type: "string",
+    demandOption: true,
+    names: "folder",
+    describe: "run folder, or a job: its newest complete run",
+  },
 } as const satisfies Positionals;
 
 export const outOption = {
@@ -23,6 +32,11 @@ export const outOption = {
   },
 } as const satisfies Options;
 
+async function readMemory(given: string): Promise<string | Problem> {
+  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
+  return checkMemory(given)[0] ?? given;
+}
+
 const memoryOf = <const Size extends string>(size: Size) =>
   ({
     memory: {
@@ -30,6 +44,7 @@ const memoryOf = <const Size extends string>(size: Size) =>
       default: size,
       value: "SIZE",
       group: "Advanced",
+      read: readMemory,
       describe: `memory that DuckDB may use, such as 2GB; default: ${size}`,
     },
   }) as const satisfies Options;
@@ -48,32 +63,17 @@ export const formatOption = {
   },
 } as const satisfies Options;
 
-export const paceOption = {
-  "max-rps": {
-    value: "N",
-    group: "Advanced",
-    describe: "maximum requests per second; overrides service.max_rps",
-  },
-} as const satisfies Options;
+export const allowHttp = {
+  type: "boolean",
+  group: "Advanced",
+  describe: "allow plain http to another host, which shows the key to the network",
+} as const satisfies Option;
 
-/** Options for how a run reads. */
-export const readingOptions = {
-  "child-chunks": {
-    type: "string",
-    values: ["all", "auto", "none"],
-    value: "all|auto|none",
-    group: "Advanced",
-    describe: "child lists to read; auto: as few as the evidence allows",
-  },
-  consistency: {
-    type: "string",
-    values: ["anchored", "sweeps", "counts"],
-    value: "anchored|sweeps|counts",
-    group: "Advanced",
-    describe:
-      "how to prove that lists are complete: anchored reads their pages once, sweeps twice; counts may lose rows",
-  },
-} as const satisfies Options;
+export const maxRps = {
+  value: "N",
+  group: "Advanced",
+  describe: "maximum requests per second",
+} as const satisfies Option;
 
 /** Options for service, datasets and documents. */
 export const jobOptions = {
@@ -106,28 +106,53 @@ export const jobOptions = {
     group: "Without a job file",
     describe: "name of the job; default: the UUID of the dataset",
   },
-  "allow-http": {
-    type: "boolean",
+  "allow-http": allowHttp,
+} as const satisfies Options;
+
+/** Options for what a run reads and writes, and how. */
+export const runOptions = {
+  ...jobOptions,
+  ...formatOption,
+  "max-rps": { ...maxRps, describe: `${maxRps.describe}; overrides service.max_rps` },
+  "child-chunks": {
+    type: "string",
+    values: ["all", "auto", "none"],
+    value: "all|auto|none",
     group: "Advanced",
-    describe: "allow plain http to another host, which shows the key to the network",
+    describe: "child lists to read; auto: as few as the evidence allows",
+  },
+  consistency: {
+    type: "string",
+    values: ["anchored", "sweeps", "counts"],
+    value: "anchored|sweeps|counts",
+    group: "Advanced",
+    describe:
+      "how to prove that lists are complete: anchored reads their pages once, sweeps twice; counts may lose rows",
   },
 } as const satisfies Options;
 
-type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;
+type JobArguments = Partial<
+  ArgumentsOf<typeof jobPositional & typeof runOptions> & Readonly<Record<"csvSafe" | "keepSignatures", unknown>>
+>;
+
+/** The arguments that override the job file. */
+const flagNames = [
+  ...(["baseUrl", "dataset", "document", "batch", "name", "out", "concurrency", "allowHttp"] as const),
+  ...(["format", "maxRps", "childChunks", "consistency", "csvSafe", "keepSignatures"] as const),
+];
 
 /**
  * The job of a command line: from its file, or recorded by its newest run, with the flags applied; or from flags only. Throws
  * UsageError with every problem. Only a command that `notifies` needs the variables of `notify`.
  */
 export async function jobFrom(
-  args: JobArguments & CommonArguments,
-  more: JobFlags,
+  args: JobArguments,
   environment: Environment,
   { notifies = false }: { readonly notifies?: boolean } = {},
 ): Promise<Job> {
-  const { job, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp } = args;
-  const given = Object.entries({ ...more, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp });
-  const flags = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const { job } = args;
+  const given = flagNames.map((name) => [name, args[name]] as const).filter(([, value]) => value !== undefined);
+  const flags: JobFlags = Object.fromEntries(given);
   if (job === undefined || /\.(ya?ml|json)$/i.test(job)) {
     const { loadJob } = await import("../job/load-job.js");
     return loadJob(job === undefined ? { none: true } : { file: job }, flags, environment.env, { notifies });
@@ -136,22 +161,24 @@ export async function jobFrom(
   return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
 }
 
-/** Opens the view for the common options. It shows files in buckets by their address. */
-export function viewFrom({ logFormat, quiet }: CommonArguments, { stderr, env }: Environment): View {
-  const view = openView({ output: stderr, env, format: logFormat, quiet });
-  const names = bucketNames(env);
-  return { ...view, log: (level, message) => view.log(level, names(message)) };
+/** Opens the terminal for questions; undefined without one. `cancelled` is shown when the user cancels. */
+export async function dialogueFrom(
+  { openTerminal, signal }: Environment,
+  cancelled: string,
+): Promise<Dialogue | undefined> {
+  const terminal = openTerminal?.();
+  if (terminal === undefined) return undefined;
+  const { openDialogue } = await import("./dialogue.js"); // slow to load; most commands ask nothing
+  return openDialogue(terminal, signal, cancelled);
 }
 
 /** The folder in which a command looks up names, and the view that shows the progress of downloads from buckets. */
 export function findOptionsFrom(
-  args: CommonArguments & { readonly out?: string | undefined },
-  environment: Environment,
+  { out }: { readonly out?: string | undefined },
+  { env, signal, copies, view }: Environment,
 ): FindOptions {
-  const view = viewFrom(args, environment);
   const watch = (progress: ReadProgress) => view.watch(renderReading(progress));
-  const { env, signal, copies } = environment;
-  return { out: args.out, env, signal, copies, log: view.log, watch };
+  return { out, env, signal, copies, log: view.log, watch };
 }
 
 /**

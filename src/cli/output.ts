@@ -30,12 +30,7 @@ export async function printResult(
   text: string,
   achieved?: string,
 ): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    stdout.write(`${text}\n`, (error) => {
-      if (error && !("code" in error && error.code === "EPIPE")) reject(unwritten(error, achieved));
-      else resolve();
-    });
-  });
+  await isTaken(stdout, `${text}\n`, achieved);
 }
 
 /** Characters to collect before writing. */
@@ -56,18 +51,30 @@ export async function printPieces(
   await isTaken(stdout, text);
 }
 
+/** Yields values as JSON, separated by commas. `start`: a text before each. */
+export async function* jsonItems(
+  values: AsyncIterable<unknown> | Iterable<unknown>,
+  start = "",
+): AsyncGenerator<string> {
+  let separator = start;
+  for await (const value of values) {
+    yield `${separator}${jsonLine(value)}`;
+    separator = `,${start}`;
+  }
+}
+
 /** Prints the bytes of a file. */
 export async function printFile({ stdout }: Pick<Environment, "stdout">, path: string): Promise<void> {
   for await (const bytes of createReadStream(path)) if (!(await isTaken(stdout, bytes))) return;
 }
 
 /** Writes to stdout. Returns false if the reader has gone. */
-function isTaken(stdout: Environment["stdout"], text: string | Uint8Array): Promise<boolean> {
+function isTaken(stdout: Output, text: string | Uint8Array, achieved?: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stdout.write(text, (error) => {
       if (!error) resolve(true);
       else if ("code" in error && error.code === "EPIPE") resolve(false);
-      else reject(unwritten(error));
+      else reject(unwritten(error, achieved));
     });
   });
 }
@@ -92,11 +99,9 @@ export function printError(
   const message = causeFirst(described.message);
   const stack = (unexpected && error instanceof Error ? error.stack : undefined) ?? null;
   const failed = { exit_code: exitCode, problems };
-  if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message, ...failed, stack });
-  else {
-    stderr.write(`${messageLines(`kbdump: ${message}`, stderr)}\n`);
-    if (stack !== null) stderr.write(`This is a bug in kbdump.\n${stack.split("\n").map(blankControls).join("\n")}\n`);
-  }
+  printMessage(message, logFormat, stderr, { ...failed, stack });
+  if (stack !== null && logFormat === "text")
+    stderr.write(`This is a bug in kbdump.\n${stack.split("\n").map(blankControls).join("\n")}\n`);
   if (json) stdout.write(`${jsonLine({ status, error: message, ...failed } satisfies ErrorResult)}\n`);
   return exitCode;
 }
@@ -107,8 +112,13 @@ export function printReason(
   { logFormat }: Pick<OutputFlags, "logFormat">,
   { stderr }: { readonly stderr: Output },
 ): void {
-  if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message });
-  else stderr.write(`${messageLines(`kbdump: ${message}`, stderr)}\n`);
+  printMessage(message, logFormat, stderr);
+}
+
+/** Prints an error as text, or as a JSON line with `facts`. */
+function printMessage(message: string, format: OutputFlags["logFormat"], stderr: Output, facts: object = {}): void {
+  const line: LogLine = { time: new Date().toISOString(), level: "error", message, ...facts };
+  stderr.write(`${format === "json" ? jsonLine(line) : messageLines(`kbdump: ${message}`, stderr)}\n`);
 }
 
 /** The lines of a message, without control characters, because it may quote anything; wrapped on a terminal. */
@@ -116,14 +126,6 @@ function messageLines(message: string, { isTTY, columns }: Output): string {
   const width = isTTY ? columns || 80 : Number.POSITIVE_INFINITY;
   const lines = message.split("\n").map((line) => messageText(line, Number.POSITIVE_INFINITY));
   return lines.flatMap((line) => wrapToWidth(line, width, `${/^ */.exec(line)}  `)).join("\n");
-}
-
-function writeLine(stderr: Output, line: LogLine): void {
-  stderr.write(`${jsonLine(line)}\n`);
-}
-
-function timeNow(): string {
-  return new Date().toISOString();
 }
 
 /** An error as shown to the user, and its exit code. */

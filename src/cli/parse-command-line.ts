@@ -120,26 +120,44 @@ function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<strin
   return option !== undefined && isSwitch(option) && value === undefined && /^(true|false)$/.test(text);
 }
 
-type Given = string | boolean | readonly string[] | undefined;
-
-/** The arguments of a command from a checked line, under their names in code: `--base-url x` is `baseUrl: "x"`. */
-export function argumentsFrom(
-  { flags, plainArguments }: Line,
-  { options, positionals }: Command,
-): Readonly<Record<string, Given>> {
-  const texts = plainArguments.map(({ text }) => text);
-  const placed = Object.entries(positionals).map(
-    ([name, { array, default: otherwise }], at) => [name, array ? texts.slice(at) : (texts[at] ?? otherwise)] as const,
-  );
-  const flagged = (declared: Options) =>
-    Object.entries(declared).map(([name, option]) => {
-      const given = flags.filter((flag) => flag.name === name).map(({ value }) => value);
-      return [camelCase(name), given.length > 0 ? valueFrom(given, option) : option.default] as const;
-    });
-  return Object.fromEntries([...placed, ...flagged({ ...options, ...commonOptions })]);
+/** The arguments of a command, and the problems with those that cannot be read. */
+interface Given {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly problems: readonly Problem[];
 }
 
-function valueFrom(given: readonly (string | undefined)[], option: Option): Given {
+/** The arguments of a command from a checked line, under their names in code: `--base-url x` is `baseUrl: "x"`. */
+export async function argumentsFrom(
+  { flags, plainArguments }: Line,
+  { options, positionals }: Command,
+  env: NodeJS.ProcessEnv,
+): Promise<Given> {
+  const texts = plainArguments.map(({ text }) => text);
+  const placed = Object.entries(positionals).map(([name, { array, default: otherwise, read }], at) => {
+    const value = array ? texts.slice(at) : (texts[at] ?? otherwise);
+    return { name, path: `<${name}>`, value, read };
+  });
+  const flagged = Object.entries({ ...options, ...commonOptions }).map(([name, option]: [string, Option]) => {
+    const given = flags.filter((flag) => flag.name === name).map(({ value }) => value);
+    const value = given.length > 0 ? valueFrom(given, option) : option.default;
+    return { name: camelCase(name), path: `--${name}`, value, read: option.read };
+  });
+  const values: Record<string, unknown> = {};
+  const problems: Problem[] = [];
+  for (const { name, path, value, read } of [...placed, ...flagged]) {
+    const found = read && typeof value === "string" ? await read(value, path, env) : value;
+    if (isProblem(found)) problems.push(found);
+    else values[name] = found;
+  }
+  return { values, problems };
+}
+
+/** Whether a value is a problem with the text that it was read from. */
+export function isProblem(value: unknown): value is Problem {
+  return typeof value === "object" && value !== null && "path" in value && "message" in value;
+}
+
+function valueFrom(given: readonly (string | undefined)[], option: Option) {
   if (isSwitch(option)) return given.at(-1) !== "false";
   const texts = given.map((value) => value ?? "");
   return option.array ? texts : texts.at(-1);

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { isBucketUrl } from "../job/s3-url.js";
 import { cutToWidth, padEnd, padStart, widthOf, wrapToWidth } from "./display-width.js";
+import { type Page, plain } from "./text.js";
 
 /** How a column adapts when the terminal is too narrow. Numbers and ids are never truncated. */
 export interface TableColumn {
@@ -11,9 +12,27 @@ export interface TableColumn {
   /** Moves the first column, with ids, to separate lines. */
   readonly id?: boolean;
   /** Drops the column; the lowest number goes first. */
-  readonly drop?: number;
+  readonly drop?: number | undefined;
   /** Wraps the last column, with sentences. */
   readonly wraps?: boolean;
+}
+
+/** A column with its heading, and the text of a cell. */
+export interface Column<Row> extends TableColumn {
+  readonly head: string;
+  readonly cell: (row: Row) => string;
+}
+
+/** Renders the lines of a heading, then those of each row. `colourOf`: the colour of a row. */
+export function renderTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { paint, columns: width }: Page,
+  colourOf: (row: Row) => (line: string) => string = () => plain,
+): readonly (readonly string[])[] {
+  const cells = [columns.map(({ head }) => head), ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
+  const [head = [], ...lines] = layOutTable(cells, { columns, width });
+  return [head.map(paint.faint), ...rows.map((row, at) => (lines[at] ?? []).map(colourOf(row)))];
 }
 
 interface TableShape {
@@ -119,21 +138,6 @@ export function shortPath(path: string): string {
   if (isBucketUrl(path)) return path;
   const fromHere = relative("", path);
   return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
-}
-
-/**
- * Aligns columns, `gap` spaces apart; the columns in `right`, counted from 0, are aligned to the right. A row with one cell is a
- * remark: it stays as it is and does not widen a column.
- */
-export function alignedLines(
-  rows: readonly (readonly string[])[],
-  right: readonly number[],
-  gap = 2,
-): readonly string[] {
-  const widths = columnWidths(rows);
-  const padded = (cell: string, at: number) =>
-    right.includes(at) ? padStart(cell, widths[at] ?? 0) : padEnd(cell, widths[at] ?? 0);
-  return rows.map((row) => (row.length === 1 ? row : row.map(padded)).join(" ".repeat(gap)).trimEnd());
 }
 
 /** The terminal width of each column, from its widest cell. Rows with one cell do not count. */

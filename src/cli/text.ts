@@ -2,31 +2,26 @@ import { styleText } from "node:util";
 import { jsonText } from "../rows/exact-json.js";
 import { blankControls, cutText, escapeControls } from "../safe-text.js";
 import { causeFirst } from "../words.js";
+import { wrapToWidth } from "./display-width.js";
+
+const formats = { good: "green", warn: "yellow", bad: "red", strong: "bold", faint: "dim" } as const;
 
 /** Colours for a terminal, or none. */
-export interface Paint {
-  readonly good: (text: string) => string;
-  readonly warn: (text: string) => string;
-  readonly bad: (text: string) => string;
-  readonly strong: (text: string) => string;
-  readonly faint: (text: string) => string;
-}
+export type Paint = Readonly<Record<keyof typeof formats, (text: string) => string>>;
 
-/** We decide ourselves whether colours apply; styleText would look at stdout. */
-const painted = (format: Parameters<typeof styleText>[0]) => (text: string) =>
-  styleText(format, text, { validateStream: false });
-const plain = (text: string) => text;
+export const plain = (text: string) => text;
 
 /** Uses colours only on a terminal and without NO_COLOR. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
-  if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb")
-    return { good: plain, warn: plain, bad: plain, strong: plain, faint: plain };
+  const hasColours = stream.isTTY && !env.NO_COLOR && env.TERM !== "dumb"; // styleText would look at stdout
+  const painted = (name: keyof typeof formats) =>
+    hasColours ? (text: string) => styleText(formats[name], text, { validateStream: false }) : plain;
   return {
-    good: painted("green"),
-    warn: painted("yellow"),
-    bad: painted("red"),
-    strong: painted("bold"),
-    faint: painted("dim"),
+    good: painted("good"),
+    warn: painted("warn"),
+    bad: painted("bad"),
+    strong: painted("strong"),
+    faint: painted("faint"),
   };
 }
 
@@ -39,6 +34,27 @@ export interface Page {
 
 export function pageFor(stream: { readonly isTTY?: boolean; readonly columns?: number }, env: NodeJS.ProcessEnv): Page {
   return { paint: paintFor(stream, env), columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY };
+}
+
+/** The page inside a margin of two columns. */
+export function inset({ paint, columns }: Page): Page {
+  return { paint, columns: columns - 2 };
+}
+
+/** Wraps a text to the page, and paints its lines. Those after the first are indented by two more than the first. */
+export function wrapped(text: string, { columns }: Pick<Page, "columns">, paint = plain): readonly string[] {
+  return wrapToWidth(text, columns, `${/^ */.exec(text)}  `).map(paint);
+}
+
+/** Renders the first `most` items, and a line that counts the others. */
+export function firstOf<T>(
+  all: readonly T[],
+  most: number,
+  linesOf: (each: T) => readonly string[],
+  others: (count: number) => readonly string[],
+): readonly string[] {
+  const more = all.length - most;
+  return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
 }
 
 /** Milliseconds as seconds for JSON, with three decimals; null if unknown. */

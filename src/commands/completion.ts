@@ -1,9 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { defineCommand } from "../cli/command.js";
-import { printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { jsonLine } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { gotText } from "../job/got-text.js";
 import { oneOf, result, text } from "../schema.js";
@@ -28,11 +26,11 @@ export const command = defineCommand({
   options: {},
   epilog,
   results: () => ({ completion: completionResult }),
-  async run({ shell: given, json }, environment) {
-    const shell = shellFrom(given, environment.env);
+  async run({ shell: given }, { env, print }) {
+    const shell = shellFrom(given, env);
     const { completionScript } = await import("../cli/completion.js"); // slow to load; --help does not need it
     const script = await completionScript(shell);
-    await printResult(environment, json ? jsonLine({ status: "complete", shell, script }) : script);
+    await print({ status: "complete", shell, script }, () => script);
     return exitCodes.complete;
   },
 });

@@ -1,10 +1,10 @@
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
-import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom, viewFrom } from "../cli/options.js";
+import { defineCommand, type Options } from "../cli/command.js";
+import { findOptionsFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
 import type { Rendering } from "../cli/view.js";
 import type { Problem } from "../errors.js";
 import {
+  type CopyOptions,
   type CopyProgress,
   type CopyResult,
   type CopyRun,
@@ -13,18 +13,7 @@ import {
 } from "../restore/copy/copy-result.js";
 import { renderCopied } from "./copy/copied.js";
 import { askToCopy } from "./restore/questions.js";
-import {
-  type CheckIds,
-  checkArguments,
-  endRestore,
-  keyFrom,
-  positionals,
-  type Times,
-  targetOptionsFrom,
-  watchBetweenQuestions,
-  withRerun,
-  writeOptions,
-} from "./restore/shared.js";
+import { keyFrom, positionals, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump copy nightly --to https://new.example.com/v1
@@ -37,9 +26,9 @@ Exit codes: 0 planned, or copied and proved · 1 failed · 2 wrong usage, no suc
 const options = {
   to: { type: "string", value: "URL", demandOption: true, describe: "base URL of the service to copy to" },
   dataset: {
-    type: "string",
     values: ["new"],
     value: "UUID",
+    read: readDataset,
     describe: "an empty dataset to copy into, or new for another copy; default: a new one, or that of an earlier copy",
   },
   ...writeOptions,
@@ -50,8 +39,6 @@ const options = {
   },
 } as const satisfies Options;
 
-type CopyArguments = Arguments<typeof positionals & typeof options>;
-
 /** `kbdump copy <run> --to URL`: copies whole documents to a service. Only writes with `--apply`. `load` imports the code that copies. */
 export function copyCommand(load: () => Promise<CopyRun>) {
   return defineCommand({
@@ -61,9 +48,22 @@ export function copyCommand(load: () => Promise<CopyRun>) {
     options,
     epilog,
     results: () => ({ copy: copyResult }),
-    async run(args, environment: Environment) {
-      const times = await checkArguments(args, environment, (checkIds) => checkDataset(args.dataset, checkIds));
-      return runCopy(args, times, environment, load);
+    check: problemsOf,
+    async run(args, environment) {
+      const { findRun } = await import("../store/find-run.js"); // slow to load; --help does not need it
+      const folder = await findRun(args.run, findOptionsFrom(args, environment));
+      const key = await keyFrom(args.keyEnv, environment.env);
+      const copy = await load();
+      const progress = emptyCopyProgress();
+      const { concurrency = usualConcurrency, ...more } = settingsFrom(args, environment);
+      const baseUrl = args.to.replace(/\/+$/, "");
+      const settings = { ...more, concurrency, folder, key, progress, baseUrl, dataset: args.dataset };
+      const work = {
+        ...{ progress, renderProgress: renderCopy },
+        ask: (planned: CopyResult) => askToCopy(planned, args.yes, environment),
+        execute: (confirm: CopyOptions["confirm"]) => copy({ ...settings, confirm }),
+      };
+      return workAndPrint(work, renderCopied, args, environment);
     },
   });
 }
@@ -74,41 +74,10 @@ const usualConcurrency = 4;
 export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).copyRun); // slow to load; --help does not need it
 
 /** A dataset must be an id or `new`. */
-function checkDataset(dataset: string | undefined, checkIds: CheckIds): readonly Problem[] {
-  if (dataset === undefined || dataset === "new") return [];
-  return checkIds("--dataset", [dataset]).map(({ path, message }) => ({ path, message: `${message}; or new` }));
-}
-
-/** Runs the command with checked arguments. `load` imports the code that copies. */
-async function runCopy(
-  args: CopyArguments,
-  times: Times,
-  environment: Environment,
-  load: () => Promise<CopyRun>,
-): Promise<number> {
-  const { run, keyEnv } = args;
-  const { findRun } = await import("../store/find-run.js"); // slow to load; --help does not need it
-  const folder = await findRun(run, findOptionsFrom(args, environment));
-  const key = await keyFrom(keyEnv, environment.env);
-  const copy = await load();
-  const view = viewFrom(args, environment);
-  const progress = emptyCopyProgress();
-  const watched = watchBetweenQuestions(view, () => renderCopy(progress));
-  const names = bucketNames(environment.env);
-  const named = (planned: CopyResult): CopyResult => ({ ...planned, run: withFolderName(planned.run, names) });
-  const settings = targetOptionsFrom(args, environment);
-  const copied = await copy({
-    ...{ ...settings, ...times, folder, key, log: view.log, progress },
-    baseUrl: args.to.replace(/\/+$/, ""),
-    dataset: args.dataset?.toLowerCase(),
-    concurrency: settings.concurrency ?? usualConcurrency,
-    confirm: (planned) => watched.pause(() => askToCopy(named(planned), args.yes, environment)),
-  })
-    .catch((error: unknown) => {
-      throw withRerun(error, progress);
-    })
-    .finally(watched.stop);
-  return endRestore(named(copied), renderCopied, { args, log: view.log, environment });
+async function readDataset(given: string, path: string): Promise<string | Problem> {
+  const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
+  const [problem] = given === "new" ? [] : checkIds(path, [given]);
+  return problem ? { path, message: `${problem.message}; or new` } : given.toLowerCase();
 }
 
 /** Renders the progress of a copy in chunks and child chunks, or in documents if there are no chunks to write. */

@@ -21,7 +21,7 @@ export const command = defineCommand({
   epilog,
   results: () => ({ demo: runResult }),
   async run(args, environment) {
-    const job = await jobFrom({ ...args, job: jobFile }, { format: args.format }, environment);
+    const job = await jobFrom({ ...args, job: jobFile }, environment);
     return runAndReport(job, args, environment);
   },
 });

@@ -1,8 +1,7 @@
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
+import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
-import { comparisonMemoryOption, findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
-import { printPieces, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { comparisonMemoryOption, findOptionsFrom, outOption } from "../cli/options.js";
+import { jsonItems, printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import {
@@ -57,17 +56,17 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ diff: diffResult }),
+  check: ({ json, format }) =>
+    json && format === "csv" ? [{ path: "--json", message: "not together with --format csv" }] : [],
   async run(args, environment) {
     const { memory } = args;
-    await checkArguments(args);
-    const names = bucketNames(environment.env);
+    const { names, signal, view } = environment;
     const [before, after] = await runsFrom(args, environment);
     const { withRunDiff } = await import("../compare/diff-runs.js"); // slow to load; --help does not need it
     const progress = emptyReadProgress();
-    const view = viewFrom(args, environment);
     if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(progress));
-    const context = { progress, memory, signal: environment.signal, text: textsFor(args) };
+    const context = { progress, memory, signal, text: textsFor(args) };
     const status = await withRunDiff(before, after, context, async (found, changes) => {
       const diff = { ...found, old: withFolderName(found.old, names), new: withFolderName(found.new, names) };
       unwatch();
@@ -85,16 +84,6 @@ async function runsFrom(args: DiffArguments, environment: Environment): Promise<
   const places = findOptionsFrom(args, environment);
   if (args.new === undefined) return findRunAndOneBefore(args.old, places);
   return [await findRun(args.old, places), await findRun(args.new, places)];
-}
-
-async function checkArguments(args: DiffArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const { memory, format, json } = args;
-  const problems = [
-    ...checkMemory(memory),
-    ...(json && format === "csv" ? [{ path: "--json", message: "not together with --format csv" }] : []),
-  ];
-  if (problems.length > 0) throw wrongLine(problems);
 }
 
 /** A table always shows texts lost in a re-index. */
@@ -168,19 +157,17 @@ async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerat
 async function* jsonOfDiff(diff: RunDiff, changes: AsyncIterable<ChunkChange> | undefined): AsyncGenerator<string> {
   const { documents, ...rest } = diff;
   yield `${jsonLine(rest).slice(0, -1)},"documents":[`;
-  for (const [at, document] of documents.entries()) yield `${at > 0 ? "," : ""}${jsonLine(document)}`;
+  yield* jsonItems(documents);
   yield '],"changes":';
   if (!changes) return yield "null}\n";
-  let separator = "[";
-  for await (const change of changes) {
-    yield `${separator}${jsonLine(changeJson(change))}`;
-    separator = ",";
-  }
-  yield separator === "," ? "]}\n" : "[]}\n";
+  yield "[";
+  yield* jsonItems(changeResults(changes));
+  yield "]}\n";
 }
 
-function changeJson({ text, ...change }: ChunkChange): ChangeResult {
-  return { ...change, text: text ? { content: text.content ?? null, answer: text.answer ?? null } : null };
+async function* changeResults(changes: AsyncIterable<ChunkChange>): AsyncGenerator<ChangeResult> {
+  for await (const { text, ...change } of changes)
+    yield { ...change, text: text ? { content: text.content ?? null, answer: text.answer ?? null } : null };
 }
 
 function cellOf(value: string | number | boolean | null | readonly string[]): string | null {

@@ -1,32 +1,29 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
-import { countText } from "../amounts.js";
-import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
+import { countText, rowsText } from "../amounts.js";
+import { type Arguments, defineCommand, type Environment, type Options, type Surroundings } from "../cli/command.js";
+import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
+import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
 import { renderRun, renderWork } from "../cli/progress.js";
-import { pageFor, terminalText } from "../cli/text.js";
-import type { Rendering, View } from "../cli/view.js";
-import { InterruptedError, StopError, UsageError } from "../errors.js";
+import { type Page, pageFor, terminalText } from "../cli/text.js";
+import type { Rendering } from "../cli/view.js";
+import { InterruptedError, type Problem, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import type { GuardedDocument, ReindexProgress } from "../restore/guard.js";
-import { emptyRestoreProgress, type RestoreResult, restoreResult } from "../restore/lost/restore-options.js";
+import {
+  emptyRestoreProgress,
+  type RestoreOptions,
+  type RestoreResult,
+  restoreResult,
+} from "../restore/lost/restore-options.js";
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
-import { applyCommand, renderPlan } from "./restore/plan.js";
+import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { renderRestored } from "./restore/restored.js";
-import {
-  endRestore,
-  keyFrom,
-  type Times,
-  targetOptionsFrom,
-  timesFrom,
-  watchBetweenQuestions,
-  writeOptions,
-} from "./restore/shared.js";
+import { applyCommand } from "./restore/rows.js";
+import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
 import { renderRestore } from "./restore.js";
 
 const epilog = `Examples:
@@ -53,16 +50,11 @@ const options = {
   yes: { type: "boolean", default: false, describe: "restore without asking; needed without a terminal" },
   "key-env": writeOptions["key-env"],
   interval: {
-    type: "string",
+    ...durationOption({ least: 100, most: 3_600_000, text: "from 0.1 s to 1 h" }),
     default: "5",
-    value: "TIME",
     describe: "time between two polls of the documents; default: 5 seconds",
   },
-  "max-rps": writeOptions["max-rps"],
-  timeout: writeOptions.timeout,
-  settle: writeOptions.settle,
-  "lock-time": writeOptions["lock-time"],
-  ...comparisonMemoryOption,
+  ...paceOptions,
 } as const satisfies Options;
 
 type GuardArguments = Arguments<typeof jobPositional & typeof options>;
@@ -84,100 +76,77 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ guard: guardResult }),
-  async run(args, environment) {
-    checkJobIsNamed("guard", args);
-    return guard(args, await checkedTimes(args, environment), environment);
-  },
+  check: problemsOf,
+  run: guard,
 });
 
-interface GuardTimes extends Times {
-  /** Milliseconds between polls of the documents. */
-  readonly interval: number;
-}
-
-const intervalBounds = { least: 100, most: 3_600_000, text: "from 0.1 s to 1 h" };
-
-/** Parses the times of the command line, in milliseconds. Throws UsageError with every problem. */
-async function checkedTimes(args: GuardArguments, { openTerminal }: Environment): Promise<GuardTimes> {
+async function problemsOf(args: GuardArguments, { openTerminal }: Surroundings): Promise<readonly Problem[]> {
+  checkJobIsNamed("guard", args);
   const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const interval = durationFrom("--interval", args.interval, intervalBounds);
-  const problems = [
-    ...checkIds("--document", itemsOf(args.document)),
-    ...(itemsOf(args.document).length === 0
+  const documents = itemsOf(args.document);
+  return [
+    ...checkIds("--document", documents),
+    ...(documents.length === 0
       ? [{ path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" }]
       : []),
-    ...(typeof interval === "number" ? [] : [interval]),
     ...(args.yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
   ];
-  return { ...timesFrom(args, problems), interval: Number(interval) };
 }
 
 const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
 
-async function guard(args: GuardArguments, times: GuardTimes, environment: Environment): Promise<number> {
-  const { env, signal } = environment;
+async function guard(args: GuardArguments, environment: Environment): Promise<number> {
+  const { env, signal, view } = environment;
   const key = await keyFrom(args.keyEnv, env); // before a re-index starts
-  const view = viewFrom(args, environment);
   const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
-  const owners = await jobFrom({ ...args, document }, {}, environment);
+  const owners = await jobFrom({ ...args, document, maxRps: undefined }, environment);
   if (owners.service.demo) throw new UsageError(demoEnds, []);
   if (owners.output.bucket !== undefined) throw new UsageError(needsFolder, []);
   const job = await guardJob(owners, itemsOf(args.document), asked);
   const documents = await readGuarded(job, asked);
   await checkKey(job, documents, args.keyEnv, asked);
 
-  const backup = await backUp(job, view, environment);
-  const next = restoreInvocation(backup.folder, args, environment);
+  const { folder: backup, status, manifest } = await backUp(job, environment);
+  const next = restoreInvocation(backup, args, environment);
   try {
-    if (backup.status !== "complete")
-      throw new StopError(
-        `the backup is not complete, so do not start the re-index: see ${terminalText(backup.folder)}`,
-      );
+    if (status !== "complete")
+      throw new StopError(`the backup is not complete, so do not start the re-index: see ${terminalText(backup)}`);
     const changed = await findChanged(job, documents, asked);
     if (changed)
       throw new StopError(
         `document ${changed.document_id} was indexed again before the backup was complete, so it may lack edits`,
       );
-    return await waitAndRestore({ args, times, key, job, view, documents, backup, next }, environment);
+    view.log("info", `backed up: ${rowsText(manifest.counts)}; ${terminalText(backup)}`);
+    const { folder: after } = await backUpReindexed(job, documents, args.interval, environment);
+    const restored = await restore({ job, backup, key }, args, environment);
+    const render = (page: Page) => renderRestored(restored, page, next);
+    return await printEnded(restored, render, { apply: true }, environment, { backup, after, restore: restored });
   } catch (error) {
     throw withNext(error, next);
   }
 }
 
-interface Guarding {
-  readonly args: GuardArguments;
-  readonly times: GuardTimes;
-  /** The key with write access. */
-  readonly key: string;
-  readonly job: Job;
-  readonly view: View;
-  readonly documents: readonly GuardedDocument[];
-  readonly backup: RunResult;
-  /** The command that continues from the backup. */
-  readonly next: Invocation;
-}
-
-/** Waits for the re-index after the first backup, then restores. Returns the exit code. */
-async function waitAndRestore(guarding: Guarding, environment: Environment): Promise<number> {
-  const { args, times, job, view, documents, backup, next } = guarding;
-  const { env, signal } = environment;
+/** Waits for the re-index, and makes the backup after it. */
+async function backUpReindexed(
+  job: Job,
+  documents: readonly GuardedDocument[],
+  interval: number,
+  environment: Environment,
+): Promise<RunResult> {
+  const { env, signal, view } = environment;
   const { waitForReindex } = await import("../restore/guard.js");
   const which = documents.length === 1 ? "the document" : "the documents";
-  view.log("info", `backed up: ${countsText(backup)}; ${terminalText(backup.folder)}`);
   view.log("info", `start the re-index now; do not edit ${which} until this command has ended`);
   const progress = { done: 0, begun: 0, of: documents.length };
   const unwatch = view.watch(renderWait(progress));
-  const waiting = { interval: times.interval, progress, signal, sleep: pause };
+  const waiting = { interval, progress, signal, sleep: pause };
   await waitForReindex(job, documents, waiting, { env, log: view.log }).finally(unwatch);
   await pause(apart, signal).catch(() => signal.throwIfAborted());
-  const after = await backUp(job, view, environment);
+  const after = await backUp(job, environment);
   if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
-  const restored = await restore(guarding, environment);
-  const whole = { backup: backup.folder, after: after.folder, restore: restored };
-  const written = { ...args, apply: true };
-  return endRestore(restored, renderRestored, { args: written, log: view.log, environment, next, whole });
+  return after;
 }
 
 const demoEnds =
@@ -186,7 +155,7 @@ const demoEnds =
 const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 
 /** Runs the job once to make a backup. */
-async function backUp(job: Job, view: View, { env, signal }: Environment): Promise<RunResult> {
+async function backUp(job: Job, { env, signal, view }: Environment): Promise<RunResult> {
   const { runJob } = await import("../run/run-job.js"); // slow to load
   const progress = emptyRunProgress();
   const unwatch = view.watch(renderRun(progress));
@@ -198,11 +167,6 @@ async function backUp(job: Job, view: View, { env, signal }: Environment): Promi
  * second in which indexing ended would not count as added in the next restore.
  */
 const apart = 2_000;
-
-function countsText({ manifest: { counts } }: RunResult): string {
-  const { documents, chunks, child_chunks } = counts;
-  return `${countText(documents, "document")}, ${countText(chunks, "chunk")}, ${countText(child_chunks, "child chunk")}`;
-}
 
 function renderWait(progress: ReindexProgress): Rendering {
   const rendering = renderWork(() => {
@@ -233,43 +197,32 @@ function restoreInvocation(folder: string, args: GuardArguments, { program, env 
 /** Adds to an error after the first backup the command that continues from it. */
 function withNext(error: unknown, next: Invocation): unknown {
   const hint = `the backup stays; once no document is being indexed: ${applyCommand(next)}`;
-  if (error instanceof InterruptedError)
-    return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", `${error.message}; ${hint}`);
+  if (error instanceof InterruptedError) return error.with(hint);
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
 /** Shows what the re-index destroyed, and restores it if the user confirms. */
 async function restore(
-  { args, times, key, job, view, backup }: Guarding,
+  { job, backup, key }: { readonly job: Job; readonly backup: string; readonly key: string },
+  args: GuardArguments,
   environment: Environment,
 ): Promise<RestoreResult> {
   const { restoreLost } = await import("../restore/lost/restore-lost.js"); // slow to load
   const { stderr, env } = environment;
-  const progress = emptyRestoreProgress();
-  const watched = watchBetweenQuestions(view, () => renderRestore(progress));
   const { allowHttp, concurrency, maxRps } = job.service;
   const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps };
-  const { interval: _, ...restoreTimes } = times;
-  return restoreLost({
-    ...targetOptionsFrom(given, environment),
-    ...restoreTimes,
-    ...{
-      folder: backup.folder,
-      key,
-      against: undefined,
-      to: undefined,
-      own: undefined,
-      addManualEdits: false,
-      plan: undefined,
-      planOut: undefined,
-    },
-    documents: [],
-    log: view.log,
+  const progress = emptyRestoreProgress();
+  const settings = {
+    ...settingsFrom(given, environment),
+    ...{ folder: backup, against: undefined, documents: [] },
+    ...{ key, own: undefined, to: undefined },
+    ...{ plan: undefined, planOut: undefined, addManualEdits: false },
     progress,
-    confirm: (planned) =>
-      watched.pause(() => {
-        if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
-        return askToApply(planned, args.yes, environment);
-      }),
-  }).finally(watched.stop);
+  };
+  const ask = async (planned: RestoreResult) => {
+    if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
+    return askToApply(planned, args.yes, environment);
+  };
+  const execute = (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm });
+  return watchWork({ progress, renderProgress: renderRestore, ask, execute }, environment);
 }

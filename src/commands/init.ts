@@ -2,12 +2,9 @@ import { rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as v from "valibot";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { padEnd, wrapToWidth } from "../cli/display-width.js";
-import { formatOption, outOption } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
-import { jsonLine, pageFor } from "../cli/text.js";
+import { allowHttp, dialogueFrom, formatOption, outOption } from "../cli/options.js";
+import type { Page } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
@@ -24,29 +21,32 @@ Exit codes: 0 written · 1 the service cannot be reached, or refuses the key · 
 
 const options = {
   ask: { type: "boolean", default: false, describe: "ask for service, key, datasets and documents, and try the key" },
-  "base-url": { type: "string", value: "URL", describe: "with --ask: the service, such as https://kb.example.com/v1" },
+  "base-url": {
+    type: "string",
+    value: "URL",
+    needs: "ask",
+    describe: "the service, such as https://kb.example.com/v1",
+  },
   dataset: {
     type: "string",
     array: true,
     value: "NAME",
-    describe: "with --ask: id or name of a dataset, or all; repeatable",
+    needs: "ask",
+    describe: "id or name of a dataset, or all; repeatable",
   },
   document: {
     type: "string",
     array: true,
     value: "NAME",
-    describe: "with --ask: id or name of a document, or all (default); repeatable",
+    needs: "ask",
+    describe: "id or name of a document, or all (default); repeatable",
   },
-  ...formatOption,
+  format: { ...formatOption.format, needs: "ask" },
   out: {
     ...outOption.out,
     describe: "output folder to write into the job file, or s3://bucket/prefix; default: output",
   },
-  "allow-http": {
-    type: "boolean",
-    group: "Advanced",
-    describe: "with --ask: allow plain http to another host, which shows the key to the network",
-  },
+  "allow-http": { ...allowHttp, needs: "ask" },
 } as const satisfies Options;
 
 /** `kbdump init [path]`: writes a job file to start from. */
@@ -60,33 +60,13 @@ export const command = defineCommand({
   epilog,
   results: () => ({ init: initResult }),
   async run(args, environment) {
-    const { path, json, ask } = args;
-    if (!ask) refuseAnswers(args);
+    const { path, ask } = args;
     const done = ask ? await askAndWrite(path, args, environment) : await writeCommented(path, args.out);
-    const text = json
-      ? jsonLine(resultOf(path, done))
-      : renderNext(done, path, pageFor(environment.stdout, environment.env).columns);
-    await printResult(environment, text);
+    const result: InitResult = { status: "complete", path, files: done.written };
+    await environment.print(result, (page) => renderNext(done, path, page));
     return exitCodes.complete;
   },
 });
-
-/** Rejects flags that answer questions if no questions are asked. */
-function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: Arguments<typeof options>): void {
-  const answers = Object.entries({
-    "--base-url": baseUrl,
-    "--dataset": dataset,
-    "--document": document,
-    "--format": format,
-    "--allow-http": allowHttp,
-  });
-  const given = answers.filter(([, value]) => value !== undefined);
-  if (given.length > 0) throw wrongLine(given.map(([path]) => ({ path, message: "needs --ask" })));
-}
-
-function resultOf(path: string, { written }: Written): InitResult {
-  return { status: "complete", path, files: written };
-}
 
 /** The outcome of `init`. */
 interface Written {
@@ -106,26 +86,21 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 async function askAndWrite(
   path: string,
   { baseUrl, allowHttp, dataset, document, format, out }: Arguments<typeof options>,
-  { env, signal, openTerminal }: Environment,
+  environment: Environment,
 ): Promise<Written> {
+  const { env, signal } = environment;
   if (await stat(path).catch(() => undefined)) throw existingFile(path);
   const { askJob, noDialogue, renderAskedJob } = await import("./init/ask.js"); // slow to load; --help does not need it
-  const terminal = openTerminal?.();
-  const dialogue = terminal ? await dialogueAt(terminal, signal) : noDialogue;
+  const dialogue = (await dialogueFrom(environment, "No job file was written.")) ?? noDialogue;
   const formats = (format ?? []).flatMap((names) => names.split(","));
   const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
   const { job, keyToSave } = await askJob(given, keyFile, dialogue, { env, signal });
-  const file = { path, text: renderAskedJob(job, { name: nameFor(path), out }) };
+  const file = { path, text: renderAskedJob(job, nameFor(path), out) };
   const files = keyToSave === undefined ? [file] : [file, { path: keyFile, text: `${keyToSave}\n`, isSecret: true }];
   await writeNewFiles(files);
   const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
   return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
-}
-
-async function dialogueAt(terminal: Terminal, signal: AbortSignal): Promise<Dialogue> {
-  const { openDialogue } = await import("../cli/dialogue.js");
-  return openDialogue(terminal, signal, "No job file was written.");
 }
 
 /** A job name if the file name cannot be one; otherwise undefined. */
@@ -140,7 +115,7 @@ function nameFor(path: string): string | undefined {
   return isJobName(near) ? near : "export";
 }
 
-function renderNext({ written, needs }: Written, path: string, columns: number): string {
+function renderNext({ written, needs }: Written, path: string, { columns }: Page): string {
   const [, keyFile] = written;
   const file = shellText(path);
   const commands = [...needs, `kbdump plan ${file}`, `kbdump run ${file}`];

@@ -1,11 +1,8 @@
 import * as v from "valibot";
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
+import { withFolderName } from "../cli/bucket-names.js";
 import { defineCommand } from "../cli/command.js";
-import { findOptionsFrom, formatOption, outOption, viewFrom } from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
+import { findOptionsFrom, formatOption, outOption } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
-import { jsonLine, pageFor, terminalText } from "../cli/text.js";
-import { exitCodes } from "../errors.js";
 import { count, listOf, result, text } from "../schema.js";
 import { commandText } from "../shell-text.js";
 import { runResult } from "./run/result.js";
@@ -41,35 +38,19 @@ export const command = defineCommand({
     const found = await findShards(args.shards, findOptionsFrom(args, environment));
     const { emptyJoinProgress, joinShards } = await import("../join/join-shards.js"); // slow to load; --help does not need it
     const progress = emptyJoinProgress();
-    const view = viewFrom(args, environment);
     const start = performance.now();
+    const { signal, env, names, view, committing: onCommit } = environment;
     const unwatch = view.watch(renderReading(progress));
-    const { signal, env } = environment;
-    const { log } = view;
-    const invocation = { program: environment.program(), args: environment.args };
+    const invocation = environment.invocation();
     const { program } = invocation;
-    const context = {
-      program,
-      progress,
-      signal,
-      env,
-      log,
-      onCommit: environment.committing,
-      out: args.out,
-      format: args.format,
-    };
+    const { out, format } = args;
+    const context = { program, progress, signal, env, log: view.log, onCommit, out, format };
     const joined = await joinShards(found, context).finally(unwatch);
-    const names = bucketNames(env);
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
-    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // slow to load
-    const page = pageFor(environment.stdout, environment.env);
-    const text = args.json
-      ? jsonLine({ ...summaryJson(result, elapsed), shards: result.shards } satisfies v.InferOutput<typeof joinResult>)
-      : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);
-    for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
-    await printResult(environment, text, `the run is published in ${terminalText(result.folder)}`);
-    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+    const { printRun } = await import("./run/summary.js"); // slow to load
+    const mend = [...result.mend, commandText(invocation)];
+    return printRun(result, elapsed, args, environment, mend, { shards: result.shards });
   },
 });
 

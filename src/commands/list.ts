@@ -3,10 +3,9 @@ import { ageText, bytesText, countText, durationText, numberText } from "../amou
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
-import { layOutTable, type TableColumn } from "../cli/table.js";
-import { jsonLine, type Paint, paintFor, terminalText } from "../cli/text.js";
+import { printReason } from "../cli/output.js";
+import { type Column, renderTable } from "../cli/table.js";
+import { type Page, plain, secondsFrom, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
@@ -72,8 +71,8 @@ const positionals = {
 const options = {
   ...outOption,
   "max-age": {
-    type: "string",
     value: "TIME",
+    read: readAge,
     describe: "exit with 1 if the newest complete run is older, such as 26h or 2d",
   },
 } as const satisfies Options;
@@ -81,7 +80,6 @@ const options = {
 type ListArguments = Arguments<typeof positionals & typeof options>;
 
 const defaultDir = "output";
-const ageBounds = { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" };
 
 /** `kbdump list [jobs…]`: lists the runs of jobs, or the newest run of every job. */
 export const command = defineCommand({
@@ -92,23 +90,31 @@ export const command = defineCommand({
   epilog,
   results: () => ({ list: listResult }),
   async run(args, environment) {
-    const maxAge = maxAgeFrom(args.maxAge);
     const now = new Date();
     const jobs = args.jobs ?? [];
-    const lists: RunList[] = jobs.length > 0 ? [] : [...(await listJobs(args, now, environment))];
-    for (const job of jobs) lists.push(await listJob(job, args, now, environment));
-    await printResult(environment, resultText(lists, args, { now: now.getTime(), maxAge }, environment));
-    const stale = staleTexts(lists, now.getTime(), maxAge);
-    for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
+    const lists: readonly RunList[] =
+      jobs.length > 0
+        ? await oneByOne(jobs, (job) => listJob(job, args, now, environment))
+        : await listJobs(args, now, environment);
+    const stale = staleTexts(lists, now.getTime(), args.maxAge?.age);
+    const result: ListResult = {
+      status: stale.length > 0 ? "stale" : "ok",
+      jobs: lists.map((list) => jobJson(list, now.getTime())),
+    };
+    await environment.print(result, ({ paint }) => {
+      const view = { paint, columns: environment.stdout.columns ?? 100, now: now.getTime() };
+      const { out = defaultDir } = args;
+      return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, out, view);
+    });
+    for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge?.given}`, args, environment);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });
 
-function maxAgeFrom(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const age = durationFrom("--max-age", text, ageBounds);
-  if (typeof age !== "number") throw wrongLine([age]);
-  return age;
+/** Parses an age to milliseconds. The message about an old run repeats the given text. */
+function readAge(given: string, path: string) {
+  const age = durationFrom(path, given, { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" });
+  return typeof age === "number" ? { age, given } : age;
 }
 
 async function listJob(job: string, args: ListArguments, now: Date, environment: Environment): Promise<RunList> {
@@ -122,42 +128,28 @@ async function listJob(job: string, args: ListArguments, now: Date, environment:
 
 async function listJobs(args: ListArguments, now: Date, environment: Environment): Promise<readonly RunList[]> {
   const { out: dir = defaultDir } = args;
-  if (isBucketUrl(dir)) return listBucket(dir, args, now, environment);
-  const { jobsIn } = await import("../store/find-named.js");
+  const { jobsIn, namesInBucket } = await import("../store/find-named.js");
+  if (isBucketUrl(dir)) {
+    const names = await namesInBucket(dir, findOptionsFrom(args, environment));
+    return oneByOne(names, (name) => listJob(name, args, now, environment));
+  }
   const { listRuns } = await import("../store/list-runs.js");
   const names = await jobsIn(dir);
-  if (!names) {
-    const message = "there is no such folder; name a job file, or the output folder with --out";
-    throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
+  if (names) {
+    const output = { dir, bucket: undefined, keep: undefined };
+    return oneByOne(names, (name) => listRuns({ name, output }, now));
   }
-  const lists: RunList[] = [];
-  for (const name of names)
-    lists.push(await listRuns({ name, output: { dir, bucket: undefined, keep: undefined } }, now));
-  return lists;
+  const message = "there is no such folder; name a job file, or the output folder with --out";
+  throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
 }
 
-async function listBucket(
-  dir: string,
-  args: ListArguments,
-  now: Date,
-  environment: Environment,
-): Promise<readonly RunList[]> {
-  const { namesInBucket } = await import("../store/find-named.js");
-  const names = await namesInBucket(dir, findOptionsFrom(args, environment));
-  const lists: RunList[] = [];
-  for (const name of names) lists.push(await listJob(name, args, now, environment));
-  return lists;
-}
-
-function resultText(
-  lists: readonly RunList[],
-  { jobs = [], out: dir = defaultDir, json }: ListArguments,
-  { now, maxAge }: { readonly now: number; readonly maxAge: number | undefined },
-  { stdout, env }: Environment,
-): string {
-  if (json) return jsonLine(listJson(lists, now, maxAge));
-  const view = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, now };
-  return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, dir, view);
+async function oneByOne<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await read(item));
+  return results;
 }
 
 /** The result of `kbdump list --json`. */
@@ -168,28 +160,26 @@ const listResult = result({
 
 type ListResult = v.InferOutput<typeof listResult>;
 
-interface ListView {
-  readonly paint: Paint;
-  /** Characters per line. */
-  readonly columns: number;
+interface ListView extends Page {
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** The runs of one job for people, newest first, and other facts about them. */
-export function renderRuns(list: RunList, { paint, columns, now }: ListView): string {
+export function renderRuns(list: RunList, view: ListView): string {
+  const { paint } = view;
   const { runs, strangers, atWork, folder, shards } = list;
   const hasRules = runs.some(({ keptBy }) => keptBy !== null);
-  const cells: readonly ListColumn[] = [
-    { head: "run", cells: runs.map(({ runId }) => runId) },
-    ...figures(runs, now),
-    ...(hasRules ? [{ head: "keep", cells: runs.map(keepText), drop: 8 }] : []),
-    { head: "", cells: runs.map(({ isLatest }) => (isLatest ? "latest" : "")), drop: 7 },
+  const rows = runs.map((run) => ({ run }));
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { head: "run", cell: ({ run }) => run.runId },
+    ...figures(view.now),
+    ...(hasRules ? [{ head: "keep", cell: keepText, drop: 8 }] : []),
+    { head: "", cell: ({ run }) => (run.isLatest ? "latest" : ""), drop: 7 },
   ];
-  const [head = "", ...lines] = linesOf(cells, columns);
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   return [
-    ...(runs.length > 0 ? [paint.faint(head), ...lines.map((line, at) => painted(line, runs[at], paint)), ""] : []),
+    ...(runs.length > 0 ? [...tableLines(rows, columns, view), ""] : []),
     ...strangers.map(({ name, why }) => `${paint.faint("ignored")}  ${terminalText(name)}: ${why}`),
     ...(atWork ? [workText(atWork)] : []),
     runs.length > 0
@@ -200,50 +190,42 @@ export function renderRuns(list: RunList, { paint, columns, now }: ListView): st
 }
 
 /** The newest run of every job for people, one line each. */
-export function renderJobs(lists: readonly RunList[], dir: string, { paint, columns, now }: ListView): string {
+export function renderJobs(lists: readonly RunList[], dir: string, view: ListView): string {
   if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
-  const newest = lists.map(({ runs }) => runs[0]);
-  const cells: readonly ListColumn[] = [
-    { head: "job", cells: lists.map(({ job }) => terminalText(job)) },
-    { head: "newest run", cells: newest.map((run) => run?.runId ?? "none yet"), drop: 7 },
-    ...figures(newest, now),
-    { head: "runs", cells: lists.map(({ runs }) => String(runs.length)), right: true, drop: 8 },
-    { head: "", cells: lists.map(({ atWork }) => (atWork ? "active" : "")), drop: 9 },
+  const rows = lists.map((list) => ({ list, run: list.runs[0] }));
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    { head: "job", cell: ({ list }) => terminalText(list.job) },
+    { head: "newest run", cell: ({ run }) => run?.runId ?? "none yet", drop: 7 },
+    ...figures(view.now),
+    { head: "runs", cell: ({ list }) => String(list.runs.length), right: true, drop: 8 },
+    { head: "", cell: ({ list }) => (list.atWork ? "active" : ""), drop: 9 },
   ];
-  const [head = "", ...lines] = linesOf(cells, columns);
-  return [paint.faint(head), ...lines.map((line, at) => painted(line, newest[at], paint))].join("\n");
+  return tableLines(rows, columns, view).join("\n");
 }
 
-/** A column with its heading and cells. */
-interface ListColumn extends Pick<TableColumn, "right" | "drop"> {
-  readonly head: string;
-  readonly cells: readonly string[];
+/** A row of both tables. */
+interface RunRow {
+  readonly run: ListedRun | undefined;
 }
 
-/** The heading and a line for each row, with as many columns as fit. */
-function linesOf(columns: readonly ListColumn[], width: number): readonly string[] {
-  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
-  return layOutTable([columns.map(({ head }) => head), ...rows], { columns, width }).flat();
+function tableLines<Row extends RunRow>(rows: readonly Row[], columns: readonly Column<Row>[], view: ListView) {
+  return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? view.paint.bad : plain)).flat();
 }
 
 /** The columns of both tables. */
-function figures(runs: readonly (ListedRun | undefined)[], now: number): readonly ListColumn[] {
-  const right = (head: string, drop: number | undefined, text: (run: ListedRun) => string): ListColumn => ({
-    head,
-    cells: runs.map((run) => (run ? text(run) : "")),
-    right: true,
-    ...(drop === undefined ? {} : { drop }),
-  });
+function figures(now: number): readonly Column<RunRow>[] {
+  const column = (head: string, text: (run: ListedRun) => string, drop?: number) => {
+    const cell = ({ run }: RunRow) => (run ? text(run) : "");
+    return { head, cell, right: head !== "status", drop };
+  };
   return [
-    right("age", undefined, (run) => ageText(now - endOf(run))),
-    { head: "status", cells: runs.map((run) => run?.status ?? "") },
-    right("documents", 3, ({ counts }) => countCell(counts.documents)),
-    right("chunks", 6, ({ counts }) => countCell(counts.chunks)),
-    right("children", 4, ({ counts }) => countCell(counts.child_chunks)),
-    right("size", 5, ({ bytes }) => bytesText(bytes)),
-    right("took", 2, ({ startedAt, finishedAt }) =>
-      startedAt === null || finishedAt === null ? "–" : durationText(finishedAt - startedAt),
-    ),
+    column("age", (run) => ageText(now - endOf(run))),
+    column("status", ({ status }) => status),
+    column("documents", ({ counts }) => countCell(counts.documents), 3),
+    column("chunks", ({ counts }) => countCell(counts.chunks), 6),
+    column("children", ({ counts }) => countCell(counts.child_chunks), 4),
+    column("size", ({ bytes }) => bytesText(bytes), 5),
+    column("took", (run) => durationCell(tookBy(run)), 2),
   ];
 }
 
@@ -251,14 +233,19 @@ function countCell(count: number | null): string {
   return count === null ? "–" : numberText(count);
 }
 
-/** The rules that keep a run. `newest` is shown only if no other rule keeps it. */
-function keepText({ keptBy }: ListedRun): string {
-  const rules = (keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
-  return rules.length > 0 ? rules.join(", ") : "-";
+function durationCell(milliseconds: number | null): string {
+  return milliseconds === null ? "–" : durationText(milliseconds);
 }
 
-function painted(line: string, run: ListedRun | undefined, { bad }: Paint): string {
-  return run?.status === "partial" ? bad(line) : line;
+/** How long a run took, in milliseconds. */
+function tookBy({ startedAt, finishedAt }: ListedRun): number | null {
+  return startedAt === null || finishedAt === null ? null : finishedAt - startedAt;
+}
+
+/** The rules that keep a run. `newest` is shown only if no other rule keeps it. */
+function keepText({ run }: { readonly run: ListedRun }): string {
+  const rules = (run.keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
+  return rules.length > 0 ? rules.join(", ") : "-";
 }
 
 function workText({ pid, host, since }: RunAtWork): string {
@@ -279,25 +266,26 @@ function shardsText({ count, missing, newestRunId }: ShardSet): string {
 
 /** One line for each job whose newest complete run is missing or older than `maxAge` milliseconds. */
 function staleTexts(lists: readonly RunList[], now: number, maxAge: number | undefined): readonly string[] {
+  if (maxAge === undefined) return [];
   return lists.flatMap((list) => {
-    const { run, age = 0, isStale } = freshnessOf(list, now, maxAge);
-    if (!isStale) return [];
+    const run = newestComplete(list);
     if (!run) return [`${terminalText(list.job)} has no complete run`];
+    const age = now - endOf(run);
+    if (age <= maxAge) return [];
     return [`the newest complete run of ${terminalText(list.job)}, ${run.runId}, is ${durationText(age)} old`];
   });
 }
 
-function listJson(lists: readonly RunList[], now: number, maxAge: number | undefined): ListResult {
-  const isStale = lists.some((list) => freshnessOf(list, now, maxAge).isStale);
-  return { status: isStale ? "stale" : "ok", jobs: lists.map((list) => jobJson(list, now)) };
+function newestComplete({ runs }: RunList): ListedRun | undefined {
+  return runs.find(({ status }) => status === "complete");
 }
 
 function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
-  const { run, age } = freshnessOf(list, now, undefined);
+  const newest = newestComplete(list);
   return {
     job: list.job,
     folder: list.folder,
-    newest_complete: run ? { run_id: run.runId, age_seconds: seconds(age ?? 0) } : null,
+    newest_complete: newest ? { run_id: newest.runId, age_seconds: secondsFrom(now - endOf(newest)) } : null,
     at_work: list.atWork ?? null,
     runs: list.runs.map((run) => ({
       run_id: run.runId,
@@ -306,8 +294,8 @@ function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
       latest: run.isLatest,
       started_at: timeText(run.startedAt),
       finished_at: timeText(run.finishedAt),
-      age_seconds: seconds(now - endOf(run)),
-      seconds: run.startedAt === null || run.finishedAt === null ? null : seconds(run.finishedAt - run.startedAt),
+      age_seconds: secondsFrom(now - endOf(run)),
+      seconds: secondsFrom(tookBy(run)),
       ...run.counts,
       bytes: run.bytes,
       kept_by: run.keptBy && [...run.keptBy],
@@ -322,28 +310,8 @@ function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
   };
 }
 
-function seconds(milliseconds: number): number {
-  return Math.round(milliseconds) / 1000;
-}
-
 function timeText(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
-}
-
-/** The newest complete run of a job, and its age. */
-interface Freshness {
-  readonly run: ListedRun | undefined;
-  /** Milliseconds since it ended; undefined if there is none. */
-  readonly age: number | undefined;
-  /** Whether it is too old or missing. */
-  readonly isStale: boolean;
-}
-
-/** How fresh a job is at the time `now`. Without `maxAge` (milliseconds), no job is stale. */
-function freshnessOf({ runs }: Pick<RunList, "runs">, now: number, maxAge: number | undefined): Freshness {
-  const run = runs.find(({ status }) => status === "complete");
-  const age = run && now - endOf(run);
-  return { run, age, isStale: maxAge !== undefined && (age === undefined || age > maxAge) };
 }
 
 /** When a run ended, in milliseconds since 1970; if unknown, when it started. */

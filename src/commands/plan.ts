@@ -1,20 +1,11 @@
 import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed } from "../cli/flag-values.js";
-import {
-  formatOption,
-  jobFrom,
-  jobOptions,
-  jobPositional,
-  paceOption,
-  readingOptions,
-  viewFrom,
-} from "../cli/options.js";
+import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
-import { layOutTable } from "../cli/table.js";
-import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
+import { type Column, renderTable } from "../cli/table.js";
+import { firstOf, messageText, type Page, plain, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/plan-result.js";
@@ -34,10 +25,7 @@ export const command = defineCommand({
   about: "ask the service what it has, and forecast a run; writes nothing except --documents-out",
   positionals: jobPositional,
   options: {
-    ...jobOptions,
-    ...formatOption,
-    ...paceOption,
-    ...readingOptions,
+    ...runOptions,
     "documents-out": {
       type: "string",
       names: "file",
@@ -49,25 +37,16 @@ export const command = defineCommand({
   epilog,
   results: () => ({ plan: planResult }),
   async run(args, environment) {
-    const { format, maxRps, childChunks, consistency } = args;
     checkJobIsNamed("plan", args);
     if (args.documentsOut === "") throw wrongLine([noFile]);
-    const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, environment);
+    const job = await jobFrom(args, environment);
     const { planJob } = await import("../plan/plan-job.js"); // slow to load; --help does not need it
-    const view = viewFrom(args, environment);
+    const { env, signal, view } = environment;
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderRun(progress));
-    const context = {
-      env: environment.env,
-      signal: environment.signal,
-      progress,
-      log: view.log,
-      documentsOut: args.documentsOut,
-    };
+    const context = { env, signal, progress, log: view.log, documentsOut: args.documentsOut };
     const plan = await planJob(job, context).finally(unwatch);
-    environment.stdout.write(
-      `${args.json ? jsonLine(plan) : renderPlan(plan, pageFor(environment.stdout, environment.env))}\n`,
-    );
+    await environment.print(plan, (page) => renderPlan(plan, page));
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });
@@ -80,11 +59,11 @@ const shown = 20;
 /** A plan for people: counts, a run in every mode, documents, and quirks of the service. */
 export function renderPlan(plan: JobPlan, page: Page): string {
   return [
-    ...wrapToWidth(headline(plan), page.columns, "  ").map(page.paint.strong),
+    ...wrapped(headline(plan), page, page.paint.strong),
     "",
     ...renderModes(plan, page),
     "",
-    ...renderBasis(plan).flatMap((line) => wrapToWidth(`  ${line}`, page.columns, "    ")),
+    ...renderBasis(plan).flatMap((line) => wrapped(`  ${line}`, page)),
     "",
     ...renderDocuments(plan, page),
     ...renderQuirks(plan.quirks, page),
@@ -99,16 +78,12 @@ function headline({ job, counts }: JobPlan): string {
   return `${job}: ${countText(documents, "document")}${failedText}, ${countText(chunks, "chunk")}, ${childText}`;
 }
 
-function renderModes({ child_chunks: mine, requests }: JobPlan, { paint, columns }: Page): readonly string[] {
-  const rows = (["all", "auto", "none"] as const).map((mode) => [
-    `${mode}${mode === mine ? " (this job)" : ""}`,
-    numberText(requests[mode]),
-  ]);
-  const [head = [], ...lines] = layOutTable([["child_chunks", "requests"], ...rows], {
-    columns: [{}, { right: true }],
-    width: columns,
-  });
-  return [...head.map(paint.faint), ...lines.flat()];
+function renderModes({ child_chunks: mine, requests }: JobPlan, page: Page): readonly string[] {
+  const columns: readonly Column<"all" | "auto" | "none">[] = [
+    { head: "child_chunks", cell: (mode) => `${mode}${mode === mine ? " (this job)" : ""}` },
+    { head: "requests", cell: (mode) => numberText(requests[mode]), right: true },
+  ];
+  return renderTable(["all", "auto", "none"], columns, page).flat();
 }
 
 /** The time and disk space needed, and the requests that the plan sent. */
@@ -139,64 +114,49 @@ function latencyText(what: string, seconds: number | null): readonly string[] {
   return seconds === null ? [] : [`${what} ${Math.round(seconds * 10_000) / 10} ms`];
 }
 
-function renderDocuments({ documents }: JobPlan, { paint, columns }: Page): readonly string[] {
+/** A narrow terminal shows no ids of documents with names: people know documents by name, and --json has the ids. */
+function renderDocuments({ documents }: JobPlan, page: Page): readonly string[] {
   const hasNames = documents.some(({ document_name }) => document_name !== null);
-  const listed = documents.slice(0, shown);
-  const [head = [], ...rows] = hasNames ? layOutNames(listed, columns) : layOutIds(listed, columns);
+  const number = (count: number | null) => (count === null ? "–" : numberText(count));
+  const id = ({ document_id }: PlannedDocument) => terminalText(document_id);
+  const columns: readonly Column<PlannedDocument>[] = [
+    hasNames
+      ? { head: "document", cell: (document) => nameText(document.document_name ?? "–"), least: 12 }
+      : { head: "document", cell: id, id: true },
+    { head: "form", cell: ({ doc_form }) => terminalText(doc_form ?? "–", 30), least: 8, drop: hasNames ? 2 : 1 },
+    { head: "chunks", cell: ({ chunks }) => number(chunks), right: true },
+    {
+      head: "child chunks",
+      cell: ({ child_chunks }) => number(child_chunks),
+      right: true,
+      drop: hasNames ? 3 : undefined,
+    },
+    { head: "requests", cell: ({ requests }) => number(requests), right: true },
+    ...(hasNames ? [{ head: "id", cell: id, drop: 1 }] : []),
+  ];
+  const colourOf = ({ error }: PlannedDocument) => (error ? page.paint.bad : plain);
   const more = documents.length - shown;
   return [
-    ...head.map(paint.faint),
-    ...rows.flatMap((lines, at) => (documents[at]?.error ? lines.map(paint.bad) : lines)),
+    ...renderTable(documents.slice(0, shown), columns, page, colourOf).flat(),
     ...(more > 0 ? [`… and ${countText(more, "more document")}; see --json`] : []),
   ];
 }
 
-const heads = ["form", "chunks", "child chunks", "requests"];
-const right = { right: true };
-
-/** A narrow terminal shows no ids: people know documents by name, and --json has the ids. */
-function layOutNames(documents: readonly PlannedDocument[], width: number) {
-  const cells = documents.map((document) => [
-    nameText(document.document_name ?? "–"),
-    ...figuresOf(document),
-    terminalText(document.document_id),
-  ]);
-  const columns = [{ least: 12 }, { least: 8, drop: 2 }, right, { right: true, drop: 3 }, right, { drop: 1 }];
-  return layOutTable([["document", ...heads, "id"], ...cells], { columns, width });
-}
-
-function layOutIds(documents: readonly PlannedDocument[], width: number) {
-  const cells = documents.map((document) => [terminalText(document.document_id), ...figuresOf(document)]);
-  const columns = [{ id: true }, { least: 8, drop: 1 }, right, right, right];
-  return layOutTable([["document", ...heads], ...cells], { columns, width });
-}
-
-function figuresOf(document: PlannedDocument): readonly string[] {
-  const { doc_form: form, chunks, child_chunks: children, requests } = document;
-  const number = (count: number | null) => (count === null ? "–" : numberText(count));
-  return [terminalText(form ?? "–", 30), number(chunks), number(children), number(requests)];
-}
-
-function renderQuirks(quirks: readonly Quirk[], { paint, columns }: Page): readonly string[] {
+function renderQuirks(quirks: readonly Quirk[], page: Page): readonly string[] {
   if (quirks.length === 0) return [];
-  return [
-    "",
-    paint.faint("this service"),
-    ...quirks.flatMap(({ name, finding, meaning }) => [
-      ...wrapToWidth(`  ${name}: ${terminalText(finding, 300)}`, columns, "    "),
-      ...wrapToWidth(`    → ${terminalText(meaning, 300)}`, columns, "      ").map(paint.faint),
-    ]),
-  ];
+  const { faint } = page.paint;
+  const lines = quirks.flatMap(({ name, finding, meaning }) => [
+    ...wrapped(`  ${name}: ${terminalText(finding, 300)}`, page),
+    ...wrapped(`    → ${terminalText(meaning, 300)}`, page, faint),
+  ]);
+  return ["", faint("this service"), ...lines];
 }
 
-function renderWarnings(warnings: readonly string[], { paint, columns }: Page): readonly string[] {
+function renderWarnings(warnings: readonly string[], page: Page): readonly string[] {
   if (warnings.length === 0) return [];
-  const more = warnings.length - shown;
+  const renderOne = (warning: string) => wrapped(`${page.paint.warn("warning")}: ${messageText(warning, 400)}`, page);
   return [
     "",
-    ...warnings
-      .slice(0, shown)
-      .flatMap((warning) => wrapToWidth(`${paint.warn("warning")}: ${messageText(warning, 400)}`, columns, "  ")),
-    ...(more > 0 ? [`… and ${countText(more, "more warning")}; see --json`] : []),
+    ...firstOf(warnings, shown, renderOne, (more) => [`… and ${countText(more, "more warning")}; see --json`]),
   ];
 }

@@ -2,10 +2,9 @@ import * as v from "valibot";
 import { bytesText, countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
+import { jobFrom, jobPositional, outOption } from "../cli/options.js";
 import { layOutTable } from "../cli/table.js";
-import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
+import { messageText, type Page, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import type { PruneResult } from "../run/prune-job.js";
 import { count, listOf, oneOf, result, text, truth } from "../schema.js";
@@ -30,19 +29,12 @@ export const command = defineCommand({
   epilog,
   results: () => ({ prune: pruneResult }),
   async run(args, environment) {
-    const { dryRun, json } = args;
-    const job = await jobFrom(args, {}, environment);
+    const { dryRun } = args;
+    const { env, signal, view } = environment;
+    const job = await jobFrom(args, environment);
     const { pruneJob } = await import("../run/prune-job.js");
-    const result = await pruneJob(job, {
-      dryRun,
-      log: viewFrom(args, environment).log,
-      env: environment.env,
-      signal: environment.signal,
-    });
-    const text = json
-      ? jsonLine(pruneJson(job.name, result, dryRun))
-      : renderPrune(result, dryRun, pageFor(environment.stdout, environment.env));
-    await printResult(environment, text);
+    const result = await pruneJob(job, { dryRun, log: view.log, env, signal });
+    await environment.print(pruneJson(job.name, result, dryRun), (page) => renderPrune(result, dryRun, page));
     return result.failures.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });
@@ -64,11 +56,8 @@ const pruneResult = result({
 type PruneSummary = v.InferOutput<typeof pruneResult>;
 
 /** Renders which runs are kept and which are removed, newest first, with reasons, then the totals. */
-export function renderPrune(
-  { runs, strangers, setAside, failures }: PruneResult,
-  dryRun: boolean,
-  { paint, columns }: Page,
-): string {
+export function renderPrune({ runs, strangers, setAside, failures }: PruneResult, dryRun: boolean, page: Page): string {
+  const { paint, columns } = page;
   const errors = new Map(failures.map(({ runId, error }) => [runId, error]));
   const gone = runs.filter(({ keep, runId }) => !keep && !errors.has(runId));
   const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
@@ -88,25 +77,21 @@ export function renderPrune(
   return [
     ...lines,
     ...(lines.length > 0 ? [""] : []),
-    ...wrapToWidth(counts, columns, "  "),
-    ...(setAside ? wrapToWidth(old, columns, "  ") : []),
+    ...wrapped(counts, page),
+    ...(setAside ? wrapped(old, page) : []),
   ].join("\n");
 }
 
 function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): PruneSummary {
-  const named = ({ runId, reasons, status, bytes }: PruneResult["runs"][number]) => ({
-    run_id: runId,
-    status,
-    bytes,
-    reasons,
-  });
   const failed = new Set(failures.map(({ runId }) => runId));
+  const named = (some: PruneResult["runs"]) =>
+    some.map(({ runId, reasons, status, bytes }) => ({ run_id: runId, status, bytes, reasons }));
   return {
     status: failures.length > 0 ? "partial" : "complete",
     job,
     dry_run: dryRun,
-    kept: runs.filter(({ keep }) => keep).map(named),
-    removed: runs.filter(({ keep, runId }) => !keep && !failed.has(runId)).map(named),
+    kept: named(runs.filter(({ keep }) => keep)),
+    removed: named(runs.filter(({ keep, runId }) => !keep && !failed.has(runId))),
     failed: failures.map(({ runId, error }) => ({ run_id: runId, error })),
     ignored: strangers,
     set_aside: setAside,

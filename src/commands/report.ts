@@ -1,17 +1,14 @@
 import { pathToFileURL } from "node:url";
 import { bytesText, countText, lostText, numberText } from "../amounts.js";
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
-import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
-import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
+import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
+import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { renderPaths, shortPath } from "../cli/table.js";
-import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
-import { exitCodes, type Problem } from "../errors.js";
+import { type Page, terminalText, wrapped } from "../cli/text.js";
+import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import { type ReportResult, reportResult } from "../report/report-result.js";
+import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
 import type { ReportRequest } from "../report/source.js";
 
 const epilog = `Examples:
@@ -56,86 +53,68 @@ const options = {
   ...memoryOption,
 } as const satisfies Options;
 
-const positionals = {
-  run: {
-    type: "string",
-    demandOption: true,
-    names: "folder",
-    describe: "run folder, or a job: its newest complete run",
-  },
-} as const satisfies Positionals;
-
-type ReportArguments = Arguments<typeof positionals & typeof options>;
+type ReportArguments = Arguments<typeof runPositional & typeof options>;
 
 /** `kbdump report <run>`: writes one HTML file that shows a dump to its owner. */
 export const command = defineCommand({
   name: "report <run>",
   about: "write an HTML page that shows a run: whether it is complete, and what is lost, stuck or never found",
-  positionals,
+  positionals: runPositional,
   options,
   epilog,
   results: () => ({ report: reportResult }),
+  check: ({ json, file }) =>
+    json && file === "-" ? [{ path: "--json", message: "not together with --file -, which prints the page" }] : [],
   async run(args, environment) {
-    await checkArguments(args);
     const request = await requestFrom(args, environment);
-    const view = viewFrom(args, environment);
     const progress = emptyReadProgress();
     const { folder, against } = request;
-    const names = bucketNames(environment.env);
+    const { names, view, print } = environment;
     if (names(folder) !== args.run || (against && names(against)) !== args.against)
       view.log("info", `reporting ${folder}${against === undefined ? "" : `, compared with ${against}`}`);
     const unwatch = view.watch(renderReading(progress));
-    const { text, warnings } = await made({ ...request, progress }, args, environment).finally(unwatch);
-    for (const warning of warnings) view.log("warn", warning);
-    await printResult(environment, text);
+    const { result, render } = await made({ ...request, progress }, args.file, names).finally(unwatch);
+    for (const warning of result.warnings) view.log("warn", warning);
+    await print(result, render);
     return exitCodes.complete;
   },
 });
 
-/** Creates the report. Returns the text for stdout, which is the page itself with `--file -`, and the warnings of the comparison. */
-async function made(request: ReportRequest, { file, json }: ReportArguments, environment: Environment) {
+/** Creates the report. Returns its figures, and the text for stdout, which is the page itself with `--file -`. */
+async function made(request: ReportRequest, file: string | undefined, names: BucketNames): Promise<Made> {
+  const { renderReport, writeReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
   if (file === "-") {
-    const { renderReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
     const { html, summary } = await renderReport(request);
-    return { text: html.trimEnd(), warnings: summary.warnings };
+    return { result: summary, render: () => html.trimEnd() };
   }
   const { reportName, usualPath } = await import("../report/report-path.js"); // slow to load
-  const { writeReport } = await import("../report/render-report.js");
-  const names = bucketNames(environment.env);
   const isCopy = names(request.folder) !== request.folder; // local copies are removed when the command ends
   const written = await writeReport(file ?? (isCopy ? reportName : await usualPath(request.folder)), request);
   const { run, against } = written;
-  const result: ReportResult = {
-    ...written,
-    run: withFolderName(run, names),
-    against: against && withFolderName(against, names),
-  };
-  const text = json ? jsonLine(result) : renderReportResult(result, pageFor(environment.stdout, environment.env));
-  return { text, warnings: result.warnings };
+  const shown = { run: withFolderName(run, names), against: against && withFolderName(against, names) };
+  const result: ReportResult = { ...written, ...shown };
+  return { result, render: (page) => renderReportResult(result, page) };
 }
 
-async function checkArguments({ memory, file, json }: ReportArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const problems: Problem[] = [...checkMemory(memory)];
-  if (json && file === "-")
-    problems.push({ path: "--json", message: "not together with --file -, which prints the page" });
-  if (problems.length > 0) throw wrongLine(problems);
+interface Made {
+  readonly result: ReportSummary;
+  readonly render: (page: Page) => string;
 }
 
 async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {
   const { findRun, findRunBefore } = await import("../store/find-run.js");
-  const { env, signal } = environment;
+  const { names: nameFolder, signal } = environment;
   const named = { ...findOptionsFrom(args, environment), withDatabase: args.db === undefined };
   const folder = await findRun(args.run, named);
   const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
   const { memory, db: database, noContent, noVerify } = args;
-  const nameFolder = bucketNames(env);
   return { folder, against, database, nameFolder, content: !noContent, verify: !noVerify, memory, signal };
 }
 
 /** Renders the main figures of a written report, its path, and how to open it; for people. */
-export function renderReportResult(result: ReportResult, { paint, columns }: Page): string {
+export function renderReportResult(result: ReportResult, page: Page): string {
   const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
+  const { good, bad, strong } = page.paint;
   const read = [
     status === "complete"
       ? countText(documents, "document")
@@ -143,12 +122,12 @@ export function renderReportResult(result: ReportResult, { paint, columns }: Pag
     countText(chunks, "chunk"),
     countText(child_chunks, "child chunk"),
   ];
-  const verdict = status === "complete" ? paint.good(status) : paint.bad(status);
-  const lines = [`${paint.strong(verdict)}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
+  const verdict = strong(status === "complete" ? good(status) : bad(status));
+  const lines = [`${verdict}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
   return [
-    ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
+    ...lines.flatMap((line) => wrapped(line, page)),
     "",
-    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], columns),
+    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], page.columns),
     "",
     `Open it in a browser: ${pathToFileURL(path)}`,
   ].join("\n");

@@ -1,6 +1,5 @@
-import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
 import type { Rendering } from "../cli/view.js";
 import type { Problem } from "../errors.js";
@@ -14,19 +13,9 @@ import {
   restoreResult,
 } from "../restore/lost/restore-options.js";
 import type { FindOptions } from "../store/find-named.js";
+import { renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { renderRestored } from "./restore/restored.js";
-import {
-  checkArguments,
-  endRestore,
-  keyFrom,
-  positionals,
-  type Times,
-  targetOptionsFrom,
-  watchBetweenQuestions,
-  withRerun,
-  writeOptions,
-} from "./restore/shared.js";
+import { keyFrom, positionals, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump restore nightly@20261119
@@ -83,43 +72,24 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
     options,
     epilog,
     results: () => ({ restore: restoreResult }),
-    async run(args, environment: Environment) {
-      const times = await checkArguments(args, environment, () => wishProblems(args));
-      return runLost(args, times, environment, load);
+    check: async (args, surroundings) => [...(await problemsOf(args, surroundings)), ...wishProblems(args)],
+    async run(args, environment) {
+      const { to, manualEdits: addManualEdits, plan, planOut } = args;
+      const place = await placeFrom(args, environment);
+      const restoreLost = await load();
+      const progress = emptyRestoreProgress();
+      const settings = { ...settingsFrom(args, environment), ...place, to, addManualEdits, plan, planOut, progress };
+      const work = {
+        ...{ progress, renderProgress: renderRestore },
+        ask: (planned: RestoreResult) => askToApply(planned, args.yes, environment),
+        execute: (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm }),
+      };
+      return workAndPrint(work, renderRestored, args, environment);
     },
   });
 }
 
 export const command = restoreCommand(async () => (await import("../restore/lost/restore-lost.js")).restoreLost); // slow to load; --help does not need it
-
-/** Runs the command with checked arguments. `load` imports the code that restores. */
-async function runLost(
-  args: RestoreArguments,
-  times: Times,
-  environment: Environment,
-  load: () => Promise<RestoreLost>,
-): Promise<number> {
-  const location = await placeFrom(args, environment);
-  const restoreLost = await load();
-  const view = viewFrom(args, environment);
-  const progress = emptyRestoreProgress();
-  const watched = watchBetweenQuestions(view, () => renderRestore(progress));
-  const names = bucketNames(environment.env);
-  const named = (planned: RestoreResult): RestoreResult => ({
-    ...planned,
-    run: withFolderName(planned.run, names),
-    against: planned.against && names(planned.against),
-  });
-  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
-  const { to, manualEdits: addManualEdits, plan, planOut } = args;
-  const context = { ...targetOptionsFrom(args, environment), to, addManualEdits, plan, planOut };
-  const restored = await restoreLost({ ...context, ...times, ...location, log: view.log, progress, confirm })
-    .catch((error: unknown) => {
-      throw withRerun(error, progress);
-    })
-    .finally(watched.stop);
-  return endRestore(named(restored), renderRestored, { args, log: view.log, environment });
-}
 
 /** Finds the folders of the runs, the key, and the service in the user's settings. */
 async function placeFrom(

@@ -1,29 +1,11 @@
 import { countText, durationText, numberText } from "../amounts.js";
 import { type CommonArguments, defineCommand, type Environment } from "../cli/command.js";
 import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import {
-  formatOption,
-  jobFrom,
-  jobOptions,
-  jobPositional,
-  paceOption,
-  readingOptions,
-  viewFrom,
-} from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
+import { isProblem, wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
-import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { mostShards } from "../dump/manifest.js";
-import {
-  exitCodes,
-  InterruptedError,
-  LostError,
-  type Problem,
-  StopError,
-  UnprintedError,
-  UsageError,
-} from "../errors.js";
+import { InterruptedError, LostError, type Problem, StopError, UnprintedError, UsageError } from "../errors.js";
 import { gotText } from "../job/got-text.js";
 import type { Job, Shard } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
@@ -47,10 +29,7 @@ export const command = defineCommand({
   about: "read everything in a job, and publish it",
   positionals: jobPositional,
   options: {
-    ...jobOptions,
-    ...formatOption,
-    ...paceOption,
-    ...readingOptions,
+    ...runOptions,
     fresh: {
       type: "boolean",
       conflicts: "retry-failed",
@@ -99,45 +78,21 @@ export const command = defineCommand({
   epilog,
   results: () => ({ run: runResult }),
   async run(args, environment) {
-    const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
+    const { env } = environment;
     checkJobIsNamed("run", args);
-    const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
-    const { shard, workers, problems } = runFlagsFrom(args, environment.env);
-    const loaded = await jobFrom(args, flags, environment, { notifies: true }).catch((error: unknown) => {
+    // Their problems are reported with those of the job.
+    const shard = args.shard === undefined ? undefined : shardFrom(args.shard, env);
+    const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, env);
+    const limit = args.maxDuration === undefined ? undefined : durationFrom("--max-duration", args.maxDuration, bounds);
+    const problems = [shard, workers, limit].filter(isProblem);
+    const job = await jobFrom(args, environment, { notifies: true }).catch((error: unknown) => {
       throw error instanceof UsageError ? withProblems(error, problems, args.job) : error;
     });
-    if (problems.length > 0) throw wrongLine(problems);
-    const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
-    return runAndReport(job, args, environment, workers);
+    if (isProblem(shard) || isProblem(workers) || isProblem(limit)) throw wrongLine(problems);
+    const { documentsFrom } = args;
+    return runAndReport({ ...job, shard, documentsFrom }, args, environment, { workers, limit });
   },
 });
-
-interface RunFlags extends Pick<RunArguments, "maxDuration"> {
-  readonly shard?: string | undefined;
-  readonly workers?: string | undefined;
-}
-
-/** Reads the flags that are not part of the job, with the problems of all of them. */
-function runFlagsFrom({ shard, workers, maxDuration }: RunFlags, env: NodeJS.ProcessEnv) {
-  const problems: Problem[] = [];
-  const collect = <T>(read: () => T): T | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      problems.push(...error.problems);
-      return undefined;
-    }
-  };
-  const broker = workers === undefined ? undefined : brokerFrom("--workers", workers, env);
-  if (typeof broker === "object") problems.push(broker);
-  const found = {
-    shard: collect(() => shardFrom(shard, env)),
-    workers: typeof broker === "string" ? broker : undefined,
-  };
-  collect(() => timeLimitFrom(maxDuration));
-  return { ...found, problems };
-}
 
 /** Adds the problems of other flags to the error of a job, so that all are reported at once. */
 function withProblems(error: UsageError, problems: readonly Problem[], file: string | undefined): UsageError {
@@ -152,80 +107,59 @@ interface RunArguments extends CommonArguments {
   readonly fresh?: boolean | undefined;
   readonly retryFailed?: boolean | undefined;
   readonly report?: boolean | undefined;
-  readonly maxDuration?: string | undefined;
 }
 
-/**
- * Runs a job, shows its progress, prints the outcome, and returns the exit code. `workers`: the broker from which workers take
- * documents.
- */
+interface RunSettings {
+  /** The broker from which workers take documents. */
+  readonly workers?: string | undefined;
+  /** Milliseconds after which to stop. */
+  readonly limit?: number | undefined;
+}
+
+/** Runs a job, shows its progress, prints the outcome, and returns the exit code. */
 export async function runAndReport(
   job: Job,
-  args: RunArguments,
+  { fresh = false, retryFailed = false, report = false, ...args }: RunArguments,
   environment: Environment,
-  workers?: string,
+  { workers, limit }: RunSettings = {},
 ): Promise<number> {
   const { runJob } = await import("../run/run-job.js"); // slow to load; --help and --version do not need it
-  const limit = new TimeLimit(timeLimitFrom(args.maxDuration), environment.interrupt);
-  const view = viewFrom(args, environment);
+  const timeLimit = new TimeLimit(limit, environment.interrupt);
+  const { env, signal, view } = environment;
   const progress = emptyRunProgress();
   const start = performance.now();
   const unwatch = view.watch(renderRun(progress, job.shard));
-  const context = {
-    env: environment.env,
-    signal: environment.signal,
-    progress,
-    log: view.log,
-    onCommit: (state: CommitState) => {
-      limit.committing(state);
-      environment.committing(state);
-    },
-    fresh: args.fresh ?? false,
-    retryFailed: args.retryFailed ?? false,
-    report: args.report ?? false,
-    workers,
+  const onCommit = (state: CommitState) => {
+    timeLimit.committing(state);
+    environment.committing(state);
   };
+  const context = { env, signal, progress, log: view.log, onCommit, fresh, retryFailed, report, workers };
   const result = await runJob(job, context)
     .catch((error: unknown) => {
-      throw withProgress(error, progress, context);
+      throw withProgress(error, progress, { fresh });
     })
     .finally(() => {
-      limit.lift();
+      timeLimit.lift();
       unwatch();
     });
   const elapsed = performance.now() - start;
-  const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // slow to load
-  const summary = args.json
-    ? jsonLine(summaryJson(result, elapsed))
-    : renderSummary(
-        result,
-        elapsed,
-        { program: environment.program(), args: environment.args },
-        pageFor(environment.stdout, environment.env),
-      );
-  for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
-  await printResult(environment, summary, `the run is published in ${terminalText(result.folder)}`);
-  return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+  const { printRun } = await import("./run/summary.js"); // slow to load
+  return printRun(result, elapsed, args, environment);
 }
 
 /** Kubernetes numbers the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
 const indexVariable = "JOB_COMPLETION_INDEX";
 
-/** Parses `3/16`, or `auto/16` in a Kubernetes pod; undefined without the flag. Throws UsageError for anything else. */
-export function shardFrom(given: string | undefined, env: NodeJS.ProcessEnv): Shard | undefined {
-  if (given === undefined) return undefined;
+/** Parses `3/16`, or `auto/16` in a Kubernetes pod. Returns the problem with anything else. */
+export function shardFrom(given: string, env: NodeJS.ProcessEnv): Shard | Problem {
+  const expected = `expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
+  const problem = { path: "--shard", message: `got ${gotText(given, [])}, ${expected}` };
   const [, part = "", digits = ""] = /^(\d{1,5}|auto)\/(\d{1,5})$/.exec(given) ?? [];
   const count = Number(digits);
-  if (part === "" || count < 1 || count > mostShards)
-    throw wrongLine([{ path: "--shard", message: expectation(given) }]);
+  if (part === "" || count < 1 || count > mostShards) return problem;
   const index = part === "auto" ? indexFrom(env[indexVariable], count) : Number(part);
-  if (typeof index !== "number") throw wrongLine([index]);
-  if (index < 1 || index > count) throw wrongLine([{ path: "--shard", message: expectation(given) }]);
-  return { index, count };
-}
-
-function expectation(given: string): string {
-  return `got ${gotText(given, [])}, expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
+  if (typeof index !== "number") return index;
+  return index >= 1 && index <= count ? { index, count } : problem;
 }
 
 /** The index from 1, or the problem with it. */
@@ -238,14 +172,6 @@ function indexFrom(given: string | undefined, count: number): number | Problem {
 
 /** Node's timers allow at most 24 days. */
 const bounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
-
-/** The time limit of a run in milliseconds; undefined for no limit. Throws UsageError for an invalid duration. */
-export function timeLimitFrom(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
-  const limit: number | Problem = durationFrom("--max-duration", value, bounds);
-  if (typeof limit === "number") return limit;
-  throw new UsageError("1 problem with the command line:", [limit]);
-}
 
 /** Stops a run after its time limit. */
 export class TimeLimit {
@@ -274,10 +200,7 @@ export function withProgress(error: unknown, progress: RunProgress, { fresh }: {
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
   const done = progress.documentsDone - progress.documentsFailed;
   const read = done > 0 ? [`${numberText(done)} of ${countText(progress.documents, "document")} read`] : [];
-  if (error instanceof InterruptedError) {
-    const message = [error.message, ...read, "progress is kept", again].join("; ");
-    return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
-  }
+  if (error instanceof InterruptedError) return error.with(...read, "progress is kept", again);
   if (!(error instanceof StopError)) return error;
   const { status, code } = error;
   const kept = /what was read is kept/i.test(error.message) ? [] : ["what was read is kept"];

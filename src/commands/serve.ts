@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import * as v from "valibot";
-import { countText } from "../amounts.js";
+import { rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
-import { findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { findOptionsFrom, outOption, runPositional } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
@@ -25,14 +24,17 @@ With --demo, the service also accepts writes to chunks and child chunks, until i
 
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
 
-const positionals = {
-  run: { type: "string", names: "folder", describe: "run folder, or a job: its newest complete run" },
-} as const satisfies Positionals;
+const positionals = { run: { ...runPositional.run, demandOption: false } } as const satisfies Positionals;
 
 const options = {
   ...outOption,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
-  port: { default: "0", value: "N", describe: "port on 127.0.0.1; default: 0, a free port" },
+  port: {
+    default: "0",
+    value: "N",
+    read: (given: string, path: string) => wholeNumberFrom(path, given, 0, 65_535),
+    describe: "port on 127.0.0.1; default: 0, a free port",
+  },
   "key-env": {
     type: "string",
     value: "NAME",
@@ -59,15 +61,13 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ serve: serveResult }),
+  check: problemsOf,
   async run(args, environment) {
-    const port = wholeNumberFrom("--port", args.port, 0, 65_535);
-    const problems = problemsOf(args, port);
-    if (typeof port !== "number" || problems.length > 0) throw wrongLine(problems);
-    const serving = await start(args, port, environment).catch((error: unknown) => {
+    const serving = await start(args, environment).catch((error: unknown) => {
       if (!environment.signal.aborted) throw error;
     });
     if (serving) {
-      environment.stdout.write(addressText(args, serving));
+      environment.stdout.write(addressText(args, serving)); // does not wait for the reader
       if (!environment.signal.aborted) await once(environment.signal, "abort");
       await serving.close();
     }
@@ -75,7 +75,7 @@ export const command = defineCommand({
   },
 });
 
-function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | Problem): readonly Problem[] {
+function problemsOf({ run, demo, key, keyEnv }: ServeArguments): readonly Problem[] {
   const problems = [
     run === undefined &&
       !demo && {
@@ -83,7 +83,6 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | P
         message: "nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo",
       },
     run !== undefined && demo && { path: "--demo", message: "not together with a run" },
-    typeof port !== "number" && port,
     key !== undefined && !isWord(key) && { path: "--key", message: "expected a text without white space" },
     keyEnv !== undefined &&
       !isWord(keyEnv) && { path: "--key-env", message: "expected the name of an environment variable" },
@@ -97,63 +96,41 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | P
   return problems.filter((problem) => problem !== false);
 }
 
-async function start(args: ServeArguments, port: number, environment: Environment): Promise<Serving> {
-  const { run, keyEnv } = args;
-  const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, environment);
-  const options = { port, ...(key === undefined ? {} : { key }) };
-  if (run === undefined) return startDemo(options);
+async function start(args: ServeArguments, environment: Environment): Promise<Serving> {
+  const { run, keyEnv, port } = args;
+  const { env, signal, view } = environment;
+  const { readKey } = await import("../job/read-key.js"); // slow to load; --help does not need it
+  const key = keyEnv === undefined ? args.key : await readKey({ apiKeyEnv: keyEnv }, env);
+  const address = { port, ...(key === undefined ? {} : { key }) };
+  if (run === undefined) {
+    const { startService } = await import("../demo/start-service.js");
+    return startService(address);
+  }
   const { findRun } = await import("../store/find-run.js");
-  return startDump(await findRun(run, findOptionsFrom(args, environment)), options, args, environment);
-}
-
-async function keyFrom(name: string, environment: Environment): Promise<string> {
-  const { readKey } = await import("../job/read-key.js");
-  return readKey({ apiKeyEnv: name }, environment.env);
-}
-
-interface Address {
-  readonly port: number;
-  readonly key?: string;
-}
-
-async function startDemo(address: Address): Promise<Serving> {
-  const { startService } = await import("../demo/start-service.js");
-  return startService(address);
-}
-
-async function startDump(
-  folder: string,
-  address: Address,
-  args: ServeArguments,
-  environment: Environment,
-): Promise<Serving> {
-  const { serveDump } = await import("../serve/serve-dump.js"); // slow to load; --help does not need it
-  const view = viewFrom(args, environment);
+  const folder = await findRun(run, findOptionsFrom(args, environment));
+  const { serveDump } = await import("../serve/serve-dump.js");
   const progress = emptyReadProgress("opening the dump");
   const unwatch = view.watch(renderReading(progress));
-  const dump = await serveDump(folder, { ...address, progress, signal: environment.signal }).finally(unwatch);
+  const dump = await serveDump(folder, { ...address, progress, signal }).finally(unwatch);
   for (const notice of dump.notices) view.log("warn", notice);
-  const { documents, chunks, child_chunks: children } = dump.counts;
-  const counted = [countText(documents, "document"), countText(chunks, "chunk"), countText(children, "child chunk")];
-  view.log("info", `serving run ${dump.runId} of job ${dump.job}: ${counted.join(", ")}`);
-  return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks: children } } };
+  const { documents, chunks, child_chunks } = dump.counts;
+  view.log("info", `serving run ${dump.runId} of job ${dump.job}: ${rowsText(dump.counts)}`);
+  return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks } } };
 }
 
-/** Prints the key itself only if it does not come from a variable. */
+/** The address as text or JSON. It has the key itself only if that does not come from a variable. */
 function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
-  if (json) {
-    const result: ServeResult = {
-      status: "serving",
-      base_url: url,
-      key: keyEnv === undefined ? key : null,
-      key_env: keyEnv ?? null,
-      job: of?.job ?? null,
-      run_id: of?.run_id ?? null,
-      counts: of?.counts ?? null,
-    };
-    return `${jsonLine(result)}\n`;
-  }
-  return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
+  const result: ServeResult = {
+    status: "serving",
+    base_url: url,
+    key: keyEnv === undefined ? key : null,
+    key_env: keyEnv ?? null,
+    job: of?.job ?? null,
+    run_id: of?.run_id ?? null,
+    counts: of?.counts ?? null,
+  };
+  if (json) return `${jsonLine(result)}\n`;
+  return `base_url: ${url}\nkey:      ${result.key ?? `as in ${keyEnv}`}\n`;
 }
 
 /** Whether a text has no white space, which cannot be sent. */

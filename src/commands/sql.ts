@@ -1,14 +1,21 @@
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { bucketNames } from "../cli/bucket-names.js";
-import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import {
+  type Arguments,
+  defineCommand,
+  type Environment,
+  type Options,
+  type Positionals,
+  type Surroundings,
+} from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
-import { printFile, printPieces, printResult } from "../cli/output.js";
+import { jsonItems, printFile, printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { alignedLines } from "../cli/table.js";
-import { jsonLine, type Paint, paintFor } from "../cli/text.js";
+import { layOutTable } from "../cli/table.js";
+import { jsonLine, type Page, type Paint, pageFor } from "../cli/text.js";
 import { type CsvCell, csvLines } from "../dump/formats/csv.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
@@ -17,7 +24,7 @@ import { count, listOf, result, text, truth } from "../schema.js";
 import { makeTemporaryFolder } from "../temporary-folder.js";
 
 import type { QuerySource } from "./sql/database.js";
-import type { QueryColumn, QueryResult, QueryRow } from "./sql/statement.js";
+import type { QueryResult, QueryRow } from "./sql/statement.js";
 
 const epilog = `Examples:
   kbdump sql nightly "SELECT document_id, count(*) AS chunks FROM chunks GROUP BY ALL"
@@ -36,7 +43,11 @@ const positionals = {
 
 const options = {
   format: { choices: ["table", "json", "csv", "parquet"], default: "table", describe: "output; default: table" },
-  limit: { type: "string", value: "N", describe: "maximum rows to print; default: 1000 in a table, otherwise all" },
+  limit: {
+    value: "N",
+    read: limitFrom,
+    describe: "maximum rows to print; default: 1000 in a table, otherwise all",
+  },
   ...outOption,
   ...memoryOption,
 } as const satisfies Options;
@@ -54,13 +65,14 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ sql: sqlResult }),
+  check: problemsOf,
   async run(args, environment) {
-    const limit = await checkArguments(args, environment);
     const { findDatabase } = await import("../store/find-run.js");
     const source = await findDatabase(args.source, findOptionsFrom(args, environment));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("./sql/database.js"); // slow to load; --help does not need it
+    const limit = args.limit ?? (args.format === "table" && !args.json ? tableRows : undefined);
     const context = { memory: args.memory, signal: environment.signal, limit };
     if (args.format === "parquet") {
       await using temporary = await makeTemporaryFolder("sql");
@@ -74,22 +86,19 @@ export const command = defineCommand({
   },
 });
 
-/** The maximum number of rows. Throws UsageError with every problem of the arguments. */
-async function checkArguments(
-  { memory, format, json, limit }: SqlArguments,
-  { stdout }: Environment,
-): Promise<number | undefined> {
-  const { checkMemory } = await import("../job/check-job.js");
-  const problems: Problem[] = [...checkMemory(memory)];
-  if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit))
-    problems.push({ path: "--limit", message: `got ${JSON.stringify(limit)}, expected a whole number from 1 on` });
-  if (json && (format === "csv" || format === "parquet"))
-    problems.push({ path: "--json", message: `it contradicts --format ${format}` });
-  if (format === "parquet" && stdout.isTTY)
-    problems.push({ path: "--format", message: "parquet is not text; write it to a file: … > result.parquet" });
-  if (problems.length > 0) throw wrongLine(problems);
-  if (limit !== undefined) return Number(limit);
-  return format === "table" && !json ? tableRows : undefined;
+function limitFrom(given: string, path: string): number | Problem {
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  return { path, message: `got ${JSON.stringify(given)}, expected a whole number from 1 on` };
+}
+
+function problemsOf({ format, json }: SqlArguments, { stdout }: Surroundings): readonly Problem[] {
+  const problems = [
+    json &&
+      (format === "csv" || format === "parquet") && { path: "--json", message: `it contradicts --format ${format}` },
+    format === "parquet" &&
+      stdout.isTTY && { path: "--format", message: "parquet is not text; write it to a file: … > result.parquet" },
+  ];
+  return problems.filter((problem) => typeof problem === "object");
 }
 
 async function writeParquet(result: QueryResult, file: string): Promise<void> {
@@ -98,14 +107,9 @@ async function writeParquet(result: QueryResult, file: string): Promise<void> {
 }
 
 async function textOf(stdin: ReturnType<NonNullable<Environment["openStdin"]>> | undefined): Promise<string> {
-  if (!stdin || stdin.isTTY) {
-    const message = 'expected in quotes, such as "SELECT count(*) FROM chunks", or on stdin';
-    throw wrongLine([{ path: "<statement>", message }]);
-  }
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of stdin) text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
-  return text;
+  if (stdin && !stdin.isTTY) return readText(stdin);
+  const message = 'expected in quotes, such as "SELECT count(*) FROM chunks", or on stdin';
+  throw wrongLine([{ path: "<statement>", message }]);
 }
 
 async function print(
@@ -114,15 +118,13 @@ async function print(
   args: SqlArguments,
   environment: Environment,
 ): Promise<void> {
-  const { stdout, env } = environment;
-  const asked = bucketNames(env)("folder" in source ? source.folder : source.database);
+  const asked = environment.names("folder" in source ? source.folder : source.database);
   if (args.json) return printPieces(environment, objectOfQuery(result, asked));
   if (args.format === "json") return printPieces(environment, jsonOfQuery(result));
   if (args.format === "csv") return printPieces(environment, csvOfQuery(result));
   const rows: QueryRow[] = [];
   for await (const some of result.rows) rows.push(...some);
-  const view = { paint: paintFor(stdout, env), columns: stdout.isTTY ? (stdout.columns ?? 80) : undefined };
-  return printResult(environment, renderQuery({ ...result, rows }, view));
+  return printResult(environment, renderQuery({ ...result, rows }, pageFor(environment.stdout, environment.env)));
 }
 
 /** The result of `kbdump sql --json`. */
@@ -138,18 +140,6 @@ const sqlResult = result({
   ),
 });
 
-interface TableView {
-  readonly paint: Paint;
-  /** Characters per line; undefined without a terminal. */
-  readonly columns: number | undefined;
-}
-
-interface TableRows {
-  readonly columns: readonly QueryColumn[];
-  readonly rows: readonly QueryRow[];
-  readonly isCut: boolean;
-}
-
 /** Maximum characters per cell without a terminal. */
 const longest = 10_000;
 /** Minimum characters of a column. */
@@ -157,21 +147,24 @@ const narrowest = 8;
 const gap = 2;
 
 /** A result for people: a table, or a line per cell if the terminal is too narrow, and the number of rows. */
-export function renderQuery({ columns, rows, isCut }: TableRows, { paint, columns: width }: TableView): string {
-  const cells = rows.map((row) => row.map(cellText));
+export function renderQuery(
+  { columns, rows, isCut }: Pick<QueryResult, "columns" | "isCut"> & { readonly rows: readonly QueryRow[] },
+  { paint, columns: width }: Page,
+): string {
   const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
-  const wanted = heads.map((head, at) => ({
-    width: cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), widthOf(head)),
-    isNumber: isNumeric(columns[at]?.type ?? ""),
+  const table = [heads, ...rows.map((row) => row.map(cellText))];
+  const wanted = columns.map(({ type }, at) => ({
+    width: table.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), 0),
+    isNumber: isNumeric(type),
   }));
-  const room = width === undefined ? wanted.map((column) => column.width) : fittedWidths(wanted, width);
+  const room = fittedWidths(wanted, width);
   const count = `${countText(rows.length, "row")}${isCut ? "; there are more, see --limit" : ""}`;
-  const lines =
-    room || width === undefined
-      ? tableLines(wanted, heads, cells, room ?? [], paint)
-      : recordLines(heads, cells, width, paint);
+  const lines = room ? tableLines(table, wanted, room, paint) : recordLines(table, width, paint);
   return [...lines, "", paint.faint(count)].join("\n");
 }
+
+/** The heading and the rows. */
+type Table = readonly (readonly string[])[];
 
 /** A column, with the width of its longest cell. */
 interface WantedColumn {
@@ -180,32 +173,25 @@ interface WantedColumn {
 }
 
 function tableLines(
+  table: Table,
   wanted: readonly WantedColumn[],
-  heads: readonly string[],
-  cells: readonly (readonly string[])[],
   room: readonly number[],
   paint: Paint,
 ): readonly string[] {
   // The extra cell prevents a single-cell row from being treated as a remark.
-  const lined = (row: readonly string[]) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""];
-  const right = wanted.flatMap(({ isNumber }, at) => (isNumber ? at : []));
-  const [head = "", ...lines] = alignedLines([lined(heads), ...cells.map(lined)], right, gap);
+  const lined = table.map((row) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""]);
+  const columns = [...wanted.map(({ isNumber: right }) => ({ right })), {}];
+  const [head = "", ...lines] = layOutTable(lined, { columns, width: Number.POSITIVE_INFINITY }).flat();
   return [paint.strong(head), ...lines];
 }
 
 /** A line for each cell, as `name value`, and a separator between rows. */
-function recordLines(
-  heads: readonly string[],
-  cells: readonly (readonly string[])[],
-  width: number,
-  paint: Paint,
-): readonly string[] {
-  const name = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
-  return cells.flatMap((row, nr) => [
+function recordLines([heads = [], ...rows]: Table, width: number, paint: Paint): readonly string[] {
+  const room = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
+  const names = heads.map((head) => padEnd(cutToWidth(head, room), room + gap));
+  return rows.flatMap((row, nr) => [
     paint.strong(cutToWidth(`row ${nr + 1}`, width)),
-    ...row.map((cell, at) =>
-      `${padEnd(cutToWidth(heads[at] ?? "", name), name)}${" ".repeat(gap)}${cutToWidth(cell, width - name - gap)}`.trimEnd(),
-    ),
+    ...row.map((cell, at) => `${names[at]}${cutToWidth(cell, width - room - gap)}`.trimEnd()),
   ]);
 }
 
@@ -238,18 +224,18 @@ function isNumeric(type: string): boolean {
 type Pieces = AsyncGenerator<string>;
 
 /** Yields a JSON array of objects, one per line. */
-async function* jsonOfQuery({ columns, rows }: QueryResult): Pieces {
-  const objects = objectsOf(columns, rows, "\n");
+async function* jsonOfQuery(result: QueryResult): Pieces {
   yield "[";
-  yield* objects;
+  yield* jsonItems(objectsOf(result), "\n");
   yield "\n]\n";
 }
 
 /** Yields one JSON object on one line, with the columns and the number of rows. */
-async function* objectOfQuery({ columns, rows, rowCount, isCut }: QueryResult, source: string): Pieces {
+async function* objectOfQuery(result: QueryResult, source: string): Pieces {
+  const { columns, rowCount, isCut } = result;
   const head = jsonLine({ status: "ok", source, columns, row_count: rowCount, truncated: isCut });
   yield `${head.slice(0, -1)},"rows":[`;
-  yield* objectsOf(columns, rows, "");
+  yield* jsonItems(objectsOf(result));
   yield "]}\n";
 }
 
@@ -259,18 +245,9 @@ async function* csvOfQuery({ columns, rows }: QueryResult): Pieces {
   for await (const some of rows) if (some.length > 0) yield `${csvLines(some.map((row) => row.map(csvCell)))}\n`;
 }
 
-async function* objectsOf(
-  columns: readonly QueryColumn[],
-  rows: AsyncIterable<readonly QueryRow[]>,
-  start: string,
-): Pieces {
-  let separator = start;
-  for await (const some of rows) {
-    for (const row of some) {
-      yield `${separator}${jsonLine(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])))}`;
-      separator = `,${start}`;
-    }
-  }
+async function* objectsOf({ columns, rows }: QueryResult): AsyncGenerator<object> {
+  for await (const some of rows)
+    for (const row of some) yield Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]));
 }
 
 function csvCell(value: unknown): CsvCell {

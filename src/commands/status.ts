@@ -1,11 +1,9 @@
-import { type Arguments, type CommonArguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
-import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
-import { printReason, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
-import { jsonLine, pageFor, terminalText } from "../cli/text.js";
-import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
+import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
+import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
+import { jobFrom, jobOptions, jobPositional } from "../cli/options.js";
+import { printReason } from "../cli/output.js";
+import { type Page, terminalText, wrapped } from "../cli/text.js";
+import { exitCodes, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";
 import { statusResult, type TakenStatus, watchResult } from "../status/status-result.js";
 
@@ -25,11 +23,15 @@ Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or n
 const watchOptions = {
   watch: { type: "boolean", default: false, describe: "poll until every document is completed or in error" },
   interval: {
-    type: "string",
-    value: "TIME",
-    describe: "with --watch: time between two polls, such as 30s; default: 5s",
+    ...durationOption({ least: 100, most: 86_400_000, text: "from 0.1 s to 24 h" }),
+    needs: "watch",
+    describe: "time between two polls, such as 30s; default: 5s",
   },
-  timeout: { type: "string", value: "TIME", describe: "with --watch: give up after this time, such as 90, 10m or 2h" },
+  timeout: {
+    ...durationOption({ least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" }), // Node's timers allow 24 days
+    needs: "watch",
+    describe: "give up after this time, such as 90, 10m or 2h",
+  },
 } as const satisfies Options;
 
 /** `kbdump status [job.yaml]`: records the indexing status once, or repeatedly until indexing ends. */
@@ -41,74 +43,39 @@ export const command = defineCommand({
   epilog,
   results: () => ({ status: statusResult, "status-watch": watchResult }),
   async run(args, environment) {
-    const times = watchTimesFrom(args);
     checkJobIsNamed("status", args);
-    const job = await jobFrom(args, {}, environment);
+    const job = await jobFrom(args, environment);
     if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
       throw new UsageError(
         "the job names no batch: set datasets[0].batches, or give --batch; the service returns a batch when it creates or updates a document",
         [],
       );
     }
-    if (args.watch) return watchBatches(job, times, args, environment);
+    if (args.watch) return watchBatches(job, args, environment);
     const { takeStatus } = await import("../status/capture-status.js"); // slow to load; --help does not need it
-    const view = viewFrom(args, environment);
-    const status = await takeStatus(job, { env: environment.env, signal: environment.signal, log: view.log });
+    const { env, signal, view } = environment;
+    const status = await takeStatus(job, { env, signal, log: view.log });
     for (const failure of status.failures) view.log("warn", failure);
     if (status.rows.length === 0 && status.failures.length > 0) {
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
     const result = { status: status.failures.length > 0 ? "partial" : "complete", ...status };
-    await printResult(environment, args.json ? jsonLine(result) : render(status, environment));
+    await environment.print(result, (page) => render(status, page));
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });
 
-function render(status: TakenStatus, environment: Environment): string {
+function render(status: TakenStatus, page: Page): string {
   const place = status.added ? "added to" : "the next run adds it to";
-  const page = pageFor(environment.stdout, environment.env);
-  const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
+  const lines = wrapped(`${place} ${terminalText(status.database)}`, page);
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }
 
-/** Milliseconds between polls, and until the watch gives up; undefined: never. */
-interface WatchTimes {
-  readonly interval: number;
-  readonly timeout: number | undefined;
-}
-
-const intervalBounds = { least: 100, most: 86_400_000, text: "from 0.1 s to 24 h" };
-/** Node's timers allow at most 24 days. */
-const timeoutBounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
-
-/** Checks the times of a watch, which require --watch. Throws UsageError with every problem. */
-function watchTimesFrom({ watch, interval, timeout }: Arguments<typeof watchOptions>): WatchTimes {
-  const problems: Problem[] = [];
-  const milliseconds = (flag: string, value: unknown, bounds: typeof intervalBounds): number | undefined => {
-    if (value === undefined) return undefined;
-    const duration = watch ? durationFrom(flag, value, bounds) : { path: flag, message: "only together with --watch" };
-    if (typeof duration === "number") return duration;
-    problems.push(duration);
-    return undefined;
-  };
-  const times = {
-    interval: milliseconds("--interval", interval, intervalBounds) ?? 5_000,
-    timeout: milliseconds("--timeout", timeout, timeoutBounds),
-  };
-  if (problems.length > 0) throw wrongLine(problems);
-  return times;
-}
-
 /** Watches the batches of a job, prints the outcome, and returns the exit code. */
-async function watchBatches(
-  job: Job,
-  times: WatchTimes,
-  args: CommonArguments,
-  environment: Environment,
-): Promise<number> {
+async function watchBatches(job: Job, args: Arguments<typeof watchOptions>, environment: Environment): Promise<number> {
   const { watchStatus } = await import("../status/watch-status.js"); // slow to load; --help does not need it
-  const { stdout, env, signal } = environment;
-  const view = viewFrom(args, environment);
+  const { env, signal, view } = environment;
+  const { interval = 5_000, timeout } = args;
   const progress = emptyWatchProgress();
   const news = new WatchNews();
   const unwatch = view.watch(renderWatch(progress));
@@ -118,11 +85,12 @@ async function watchBatches(
     log: view.log,
     progress,
     onPoll: (changed) => view.report(news.from(changed)),
-    ...times,
+    interval,
+    timeout,
   }).finally(unwatch);
-  stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`);
+  await environment.print(result, (page) => renderWatchResult(result, Date.now(), page));
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
-  printReason(timeoutText(result, times.timeout ?? 0), args, environment);
+  printReason(timeoutText(result, timeout ?? 0), args, environment);
   return exitCodes.failed;
 }

@@ -1,21 +1,19 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { bucketNames } from "../cli/bucket-names.js";
+import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
-import { findOptionsFrom, itemsOf, memoryOption, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
-import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { type Page, terminalText, wrapped } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
-import { exitCodes, type Problem } from "../errors.js";
+import { manifestName } from "../dump/manifest.js";
+import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import type { AgainstOptions, AgainstProgress } from "../restore/copy/against.js";
 import { type Against, againstResult } from "../restore/copy/copy-result.js";
 import { orNull, result } from "../schema.js";
 
-import type { RunToFetch } from "../store/find-run.js";
+import type { RunInBucket, RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";
 import { renderDifferences } from "./restore/rows.js";
 
@@ -39,30 +37,30 @@ const againstOptions = {
   "key-env": {
     type: "string",
     value: "NAME",
-    describe: "with --against: environment variable with the key; default: KNOWLEDGE_API_KEY",
+    needs: "against",
+    describe: "environment variable with the key; default: KNOWLEDGE_API_KEY",
   },
-  "allow-http": {
-    type: "boolean",
-    group: "Advanced",
-    describe: "with --against: allow plain http to another host, which shows the key to the network",
-  },
+  "allow-http": { ...allowHttp, needs: "against" },
   concurrency: {
     value: "N",
     group: "Advanced",
-    describe: "with --against: maximum concurrent requests, 1 to 64; default: 8",
+    needs: "against",
+    describe: "maximum concurrent requests, 1 to 64; default: 8",
   },
-  "max-rps": { value: "N", group: "Advanced", describe: "with --against: maximum requests per second" },
+  "max-rps": { ...maxRps, needs: "against" },
   document: {
     type: "string",
     array: true,
     value: "UUIDS",
-    describe: "with --against: documents to compare, by their UUIDs, with commas or repeated; default: all",
+    needs: "against",
+    describe: "documents to compare, by their UUIDs, with commas or repeated; default: all",
   },
   sample: {
-    type: "string",
     value: "PERCENT",
+    read: shareFrom,
     conflicts: "document",
-    describe: "with --against: compare a random part of the documents, such as 5%; a new sample each time",
+    needs: "against",
+    describe: "compare a random part of the documents, such as 5%; a new sample each time",
   },
 } as const satisfies Options;
 
@@ -82,36 +80,26 @@ const options = {
 export const command = defineCommand({
   name: "verify <run>",
   about: "read a run again, and prove that it is complete and unchanged",
-  positionals: {
-    run: {
-      type: "string",
-      demandOption: true,
-      names: "folder",
-      describe: "run folder, or a job: its newest complete run",
-    },
-  },
+  positionals: runPositional,
   options,
   epilog,
   results: () => ({ verify: verifyResult }),
+  check: problemsOf,
   async run(args, environment) {
-    const { json } = args;
-    await checkArguments(args);
+    const { names, view } = environment;
     const { findRunToFetch } = await import("../store/find-run.js");
     const found = await findRunToFetch(args.run, findOptionsFrom(args, environment));
     const { folder } = found;
     const comparison = await againstFrom(args, environment);
-    const view = viewFrom(args, environment);
-    if (bucketNames(environment.env)(folder) !== args.run) view.log("info", `verifying ${folder}`);
-    const verification = await verify(found, args, view, environment);
+    if (names(folder) !== args.run) view.log("info", `verifying ${folder}`);
+    const verification = await verify(found, args, environment);
     const isSound = verification.status === "sound";
     const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
     if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
     const result = resultOf(verification, against);
-    const page = pageFor(environment.stdout, environment.env);
-    const text = json
-      ? jsonLine(result)
-      : [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n");
-    await printResult(environment, text);
+    await environment.print(result, (page) =>
+      [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n"),
+    );
     return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },
 });
@@ -119,21 +107,46 @@ export const command = defineCommand({
 /** Verifies the run. A run in a bucket is always read from there, even if there is a copy. */
 async function verify(
   found: RunToFetch,
-  args: VerifyArguments,
-  view: View,
-  environment: Environment,
+  { duckdb, memory }: VerifyArguments,
+  { names, signal, view }: Environment,
 ): Promise<Verification> {
   const { verifyRun } = await import("../verify/verify-run.js"); // slow to load; --help does not need it
-  const { duckdb, memory } = args;
-  const context = { memory, signal: environment.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+  const context = { memory, signal, duckdb: duckdb === undefined ? false : duckdb || true };
   const read = (folder: string, database: boolean | string = context.duckdb) => {
     const progress = emptyReadProgress();
     const unwatch = view.watch(renderReading(progress));
     return verifyRun(folder, { ...context, progress, duckdb: database }).finally(unwatch);
   };
-  if (!found.inBucket) return read(found.folder);
-  const { verifyInBucket } = await import("./verify/in-bucket.js");
-  return verifyInBucket(found.inBucket, context.duckdb, read, bucketNames(environment.env));
+  return found.inBucket ? verifyInBucket(found.inBucket, context.duckdb, read, names) : read(found.folder);
+}
+
+/**
+ * Verifies a run as it is in the bucket now. Downloads all of it, even if damaged.
+ * `duckdb`: also compare with the job's database, or with the one at this path.
+ */
+async function verifyInBucket(
+  { copy, run }: RunInBucket,
+  duckdb: boolean | string,
+  verify: (folder: string, database: boolean | string) => Promise<Verification>,
+  names: BucketNames,
+): Promise<Verification> {
+  const { fetchDatabaseOf, mirrorRun } = await import("../store/bucket/fetch-run.js"); // slow to load
+  const database = duckdb === true ? await fetchDatabaseOf(copy) : duckdb;
+  if (database === undefined) {
+    const problem = {
+      path: `${copy.url}/${copy.job}.duckdb`,
+      message: "there is no such file; --duckdb=PATH names another",
+    };
+    throw new UsageError("There is no database to compare with:", [problem]);
+  }
+  const { folder, isListed } = await mirrorRun(copy, run);
+  const verification = await verify(folder, database);
+  const { checked, findings, finding_count } = verification;
+  const shown = checked.database && { ...checked.database, path: names(checked.database.path) };
+  const named = { ...verification, checked: { ...checked, folder: names(checked.folder), database: shown } };
+  if (isListed) return named;
+  const finding = { file: manifestName, message: "is not the one that head.json lists: it has another SHA-256" };
+  return { ...named, status: "differences", findings: [finding, ...findings], finding_count: finding_count + 1 };
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
@@ -148,47 +161,22 @@ function resultOf(verification: Verification, against: Against | null): VerifyRe
   return { ...verification, status: isEqual ? verification.status : "differences", against };
 }
 
-type VerifyArguments = Arguments<typeof options>;
+type VerifyArguments = Arguments<typeof runPositional & typeof options>;
 
-/** Checks the arguments before looking for a run. Throws UsageError with every problem. */
-async function checkArguments(args: VerifyArguments): Promise<void> {
+async function problemsOf(args: VerifyArguments): Promise<readonly Problem[]> {
   const { checkIds, checkServiceFlags } = await import("../job/check-job.js"); // slow to load; --help does not need it
-  const problems = [
+  return [
     ...checkServiceFlags({ ...args, to: args.against }, "--against"),
     ...checkIds("--document", itemsOf(args.document)),
-    ...(args.sample !== undefined && shareFrom(args.sample) === undefined ? [wrongSample(args.sample)] : []),
-    ...lonelyFlags(args),
   ];
-  if (problems.length > 0) throw wrongLine(problems);
 }
 
-/** Parses a percentage such as `5%`; undefined for any other text. */
-function shareFrom(text: string): number | undefined {
-  const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1];
+/** Parses a percentage such as `5%`. */
+function shareFrom(given: string, path: string): number | Problem {
+  const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(given)?.[1];
   const share = Number(percent) / 100;
-  return share > 0 && share <= 1 ? share : undefined;
-}
-
-function wrongSample(given: string): Problem {
-  return { path: "--sample", message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
-}
-
-/** The problems of flags that are only valid with `--against`. */
-function lonelyFlags({
-  against,
-  keyEnv,
-  allowHttp,
-  concurrency,
-  maxRps,
-  document,
-  sample,
-}: VerifyArguments): readonly Problem[] {
-  if (against !== undefined) return [];
-  const given = Object.entries({
-    ...{ "--key-env": keyEnv, "--allow-http": allowHttp, "--concurrency": concurrency },
-    ...{ "--max-rps": maxRps, "--document": document, "--sample": sample },
-  }).filter(([, value]) => value !== undefined);
-  return given.map(([path]) => ({ path, message: "only with --against, which names the service to compare with" }));
+  if (share > 0 && share <= 1) return share;
+  return { path, message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
 }
 
 /** The settings of the comparison, except the run's path and the progress; undefined without `--against`. */
@@ -204,7 +192,7 @@ async function againstFrom(
     ...{ baseUrl: against, addressFlag: "--against", keyEnv, key: await readKey({ apiKeyEnv: keyEnv }, env) },
     ...{ allowHttp, memory, env, signal, now: () => new Date() },
     documents: itemsOf(args.document),
-    sample: args.sample === undefined ? undefined : shareFrom(args.sample),
+    sample: args.sample,
     concurrency: numberOf(concurrency),
     maxRps: numberOf(maxRps),
   };
@@ -222,10 +210,8 @@ const verifyResult = result({
 type VerifyResult = v.InferOutput<typeof verifyResult>;
 
 /** A line for every finding and for what could not be checked, then the verdict; for people. */
-export function renderVerification(
-  { findings, finding_count, checked }: Verification,
-  { paint, columns }: Page,
-): string {
+export function renderVerification({ findings, finding_count, checked }: Verification, page: Page): string {
+  const { paint } = page;
   const facts = [
     countText(checked.files, "file"),
     countText(checked.chunks, "chunk"),
@@ -241,13 +227,13 @@ export function renderVerification(
       ? `${paint.strong(paint.good("sound"))}: ${facts.join(", ")}`
       : `${paint.strong(paint.bad("not sound"))}: ${countText(finding_count, "finding")}`,
   ];
-  return lines.flatMap((line) => wrapToWidth(line, columns, "  ")).join("\n");
+  return lines.flatMap((line) => wrapped(line, page)).join("\n");
 }
 
 /** Renders the comparison with a service for people: the verdict, what was not compared, and every difference. */
 function renderAgainst(against: Against, page: Page): string {
   const { base_url, copies, documents, chunks, child_chunks, differences, notes } = against;
-  const { paint, columns } = page;
+  const { paint } = page;
   const facts = [
     countText(documents, copies ? "restored document" : "document"),
     countText(chunks, "chunk"),
@@ -262,7 +248,7 @@ function renderAgainst(against: Against, page: Page): string {
     ...notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
   ];
   return [
-    ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
+    ...lines.flatMap((line) => wrapped(line, page)),
     ...renderDifferences("Differences:", differences, new Map(), page),
   ].join("\n");
 }

@@ -1,12 +1,9 @@
 import { hostname } from "node:os";
-import { countText } from "../amounts.js";
+import { countText, rowsText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
-import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
-import { jobFrom, outOption, viewFrom } from "../cli/options.js";
-import { printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/parse-command-line.js";
+import { brokerFrom, durationOption, wholeNumberFrom } from "../cli/flag-values.js";
+import { jobFrom, outOption } from "../cli/options.js";
 import { progressOfRun, renderWork } from "../cli/progress.js";
-import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunProgress, type RunProgress, waitingForDocuments } from "../job/run-progress.js";
@@ -21,11 +18,6 @@ The run itself is kbdump run nightly.yaml --workers redis://queue.example.com:63
 
 Exit codes: 0 idle for as long as --idle says · 1 the service, the broker or the disk cannot be used · 2 wrong usage, or a library is missing · 130, 143 interrupted: its documents are returned to the queue`;
 
-/** Limits of `--idle` in milliseconds. Node's timers allow at most 24 days. */
-const idleBounds = { least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" };
-/** The maximum concurrency that a job file allows. */
-const mostInFlight = 64;
-
 /** `kbdump worker <broker> <job>`: reads documents for runs of a job that distribute them. */
 export const command = defineCommand({
   name: "worker <broker> <job>",
@@ -34,6 +26,7 @@ export const command = defineCommand({
     broker: {
       type: "string",
       demandOption: true,
+      read: (given: string, path: string, env: NodeJS.ProcessEnv) => brokerFrom(path, given, env),
       describe:
         "address of the Redis or Valkey with the queue, such as redis://127.0.0.1:6379, rediss:// for TLS; or the name of an environment variable that holds it",
     },
@@ -47,31 +40,24 @@ export const command = defineCommand({
   options: {
     ...outOption,
     idle: {
-      type: "string",
-      value: "TIME",
+      ...durationOption({ least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" }), // Node's timers allow 24 days
       describe: "end after this time without work, such as 10m; default: wait indefinitely",
     },
     "in-flight": {
       value: "N",
+      read: (given: string, path: string) => wholeNumberFrom(path, given, 1, 64), // as a job file allows
       describe: "maximum concurrent requests of this worker; default: the limit for all workers together",
     },
   },
   epilog,
   results: () => ({ worker: workerResult }),
   async run(args, environment) {
-    const idle = args.idle === undefined ? undefined : durationFrom("--idle", args.idle, idleBounds);
-    const inFlight =
-      args.inFlight === undefined ? undefined : wholeNumberFrom("--in-flight", String(args.inFlight), 1, mostInFlight);
-    const broker = brokerFrom("<broker>", args.broker, environment.env);
-    const problems = [broker, idle, inFlight].filter((found) => typeof found === "object");
-    if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
-      throw wrongLine(problems);
-    const job = await jobFrom(args, {}, environment);
+    const { broker, idle, inFlight } = args;
+    const job = await jobFrom(args, environment);
     const { workDocuments } = await import("../parallel/worker.js"); // slow to load; --help does not need it
-    const view = viewFrom(args, environment);
+    const { env, signal, view } = environment;
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderWorker(progress));
-    const { env, signal } = environment;
     const name = `${hostname().replace(/[^\w.-]/g, "_")}-${process.pid}`;
     const context = { broker, env, signal, progress, log: view.log, idle, inFlight, name };
     const result = await workDocuments(job, context)
@@ -79,7 +65,7 @@ export const command = defineCommand({
         throw withWork(error, progress);
       })
       .finally(unwatch);
-    await printResult(environment, args.json ? jsonLine(result) : workerText(result), "the documents are read");
+    await environment.print(result, () => workerText(result), "the documents are read");
     return exitCodes.complete;
   },
 });
@@ -88,8 +74,7 @@ export const command = defineCommand({
 export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "documentsDone">): unknown {
   if (!(error instanceof InterruptedError)) return error;
   const read = `${countText(documentsDone, "document")} read`;
-  const message = [error.message, read, "documents that it had not finished are returned to the queue"].join("; ");
-  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+  return error.with(read, "documents that it had not finished are returned to the queue");
 }
 
 /** Renders the progress of a worker, which has no end. */
@@ -112,16 +97,10 @@ export function renderWorker(progress: RunProgress): Rendering {
   return { ...rendering, isEndless: true };
 }
 
-function readText({ documents, chunks, child_chunks }: Pick<WorkerResult, "documents" | "chunks" | "child_chunks">) {
-  return [countText(documents, "document"), countText(chunks, "chunk"), countText(child_chunks, "child chunk")].join(
-    ", ",
-  );
-}
-
 /** One sentence on what a worker did. */
 function workerText(result: WorkerResult): string {
   const { name, failed, late, requests } = result;
   const failures = failed > 0 ? [countText(failed, "failed attempt")] : [];
   const others = late > 0 ? [`${countText(late, "document")} that others had read`] : [];
-  return `worker ${name} has read ${[readText(result), ...failures, ...others].join(", ")} with ${countText(requests, "request")}`;
+  return `worker ${name} has read ${[rowsText(result), ...failures, ...others].join(", ")} with ${countText(requests, "request")}`;
 }

@@ -62,7 +62,6 @@ export interface ServiceFlags {
   readonly concurrency?: unknown;
   readonly maxRps?: unknown;
   readonly caFile?: unknown;
-  readonly memory?: unknown;
 }
 
 const soundJob = {
@@ -80,7 +79,6 @@ export function checkServiceFlags(flags: ServiceFlags, addressFlag = "--to"): re
     { flag: "--concurrency", path: ["service", "concurrency"], value: numberFrom(flags.concurrency) },
     { flag: "--max-rps", path: ["service", "max_rps"], value: numberFrom(flags.maxRps) },
     { flag: "--ca-file", path: ["service", "ca_file"], value: flags.caFile },
-    { flag: "--memory", path: ["output", "memory"], value: flags.memory },
   ];
   const given = all.filter(({ value }) => value !== undefined);
   const document = mergeFlags(soundJob, given);

@@ -445,7 +445,7 @@ const folders: readonly BadInput[] = [
   { line: "verify @ --memory lots", says: 'kbdump: --memory: got "lots", expected a size such as 800MB or 2GB\n' },
   {
     line: "verify @ --concurrency 4",
-    says: "kbdump: --concurrency: only with --against, which names the service to compare with\n",
+    says: "kbdump: --concurrency: only together with --against\n",
   },
   { line: "verify @ --against kb.example.com", says: 'kbdump: --against: got "kb.example.com", expected ' },
   { line: "verify a b", says: 'kbdump: unexpected argument "b"; expected kbdump verify <run>\n' },

@@ -4,6 +4,9 @@ import { commonOptions, defineCommand } from "../../src/cli/command.js";
 import type { Registry } from "../../src/cli/registry.js";
 import { UsageError } from "../../src/errors.js";
 
+const readPause = (given: string, path: string) =>
+  /^\d+$/.test(given) ? Number(given) : { path, message: "expected digits" };
+
 /** A complete command, written as in a command file. */
 const greetCommand = defineCommand({
   name: "greet <name> [more..]",
@@ -18,19 +21,22 @@ const greetCommand = defineCommand({
     friend: { type: "string", array: true, describe: "friends" },
     shout: { type: "boolean", alias: "s", conflicts: "tone", describe: "in capitals" },
     tone: { choices: ["warm", "cool"], describe: "tone of the greeting" },
+    pause: { value: "N", needs: "friend", read: readPause, describe: "seconds between greetings" },
   },
   results: () => ({}),
   epilog: "Exit codes: 0 nobody else · 4 others were greeted, too",
-  async run({ name, more, howOften, friend, shout, tone, json }, environment) {
+  check: ({ friend, pause }) => (friend?.[1] && pause === 0 ? [{ path: "--pause", message: "too short" }] : []),
+  async run({ name, more, howOften, friend, shout, tone, pause, json }, environment) {
     expectTypeOf(name).toEqualTypeOf<string>();
     expectTypeOf(more).toEqualTypeOf<string[] | undefined>();
     expectTypeOf(howOften).toEqualTypeOf<string>();
     expectTypeOf(friend).toEqualTypeOf<string[] | undefined>();
     expectTypeOf(shout).toEqualTypeOf<boolean | undefined>();
     expectTypeOf(tone).toEqualTypeOf<"warm" | "cool" | undefined>();
+    expectTypeOf(pause).toEqualTypeOf<number | undefined>();
     expectTypeOf(json).toEqualTypeOf<boolean>();
     if (name === "nobody") throw new UsageError("Nobody is there:", []);
-    environment.stdout.write(`${JSON.stringify({ name, more, howOften, friend, shout, tone, json })}\n`);
+    environment.stdout.write(`${JSON.stringify({ name, more, howOften, friend, shout, tone, pause, json })}\n`);
     return more?.length ? 4 : 0;
   },
 });
@@ -68,6 +74,14 @@ test("a command gets its arguments as declared, and its result is the exit code"
     code: 0,
     stdout: '{"name":"Ada","more":[],"howOften":"1","friend":["A","B"],"shout":true,"json":false}\n',
   });
+});
+
+test("an option is read where it is declared, and says which other one it needs", async () => {
+  expect(JSON.parse((await run("greet", "Ada", "--friend=B", "--pause=3")).stdout)).toMatchObject({ pause: 3 });
+  await expect(run("greet", "Ada", "--pause=3")).rejects.toThrow("--pause: only together with --friend");
+  await expect(run("greet", "Ada", "--friend=B", "--pause=x")).rejects.toThrow("--pause: expected digits");
+  await expect(run("greet", "Ada", "--friend=B", "--friend=C", "--pause=0")).rejects.toThrow("--pause: too short");
+  expect((await run("greet", "--help")).stdout).toContain("with --friend: seconds between greetings");
 });
 
 test("help lists a command among the others, with its arguments, and runs nothing", async () => {

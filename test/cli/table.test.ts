@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { wrapToWidth } from "../../src/cli/display-width.js";
-import { alignedLines, layOutTable } from "../../src/cli/table.js";
+import { layOutTable } from "../../src/cli/table.js";
 
 const id = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 const rows = [
@@ -62,15 +62,9 @@ test("columns are as wide as they need, numbers flush right, and nothing trails"
     ["a", "1,000", ""],
     ["longer", "7", "odd"],
   ];
-  expect(alignedLines(rows, [1])).toEqual(["name     rows  error", "a       1,000", "longer      7  odd"]);
-  expect(alignedLines(rows, [], 1)).toEqual(["name   rows  error", "a      1,000", "longer 7     odd"]);
-  expect(alignedLines([], [])).toEqual([]);
-});
-
-test("a remark between the rows stays unchanged", () => {
-  expect(alignedLines([["a", "b"], ["a remark that is long"], ["cc", "d"]], [])).toEqual([
-    "a   b",
-    "a remark that is long",
-    "cc  d",
-  ]);
+  const shape = { columns: [{}, { right: true }, {}], width: Number.POSITIVE_INFINITY };
+  expect(layOutTable(rows, shape).flat()).toEqual(["name     rows  error", "a       1,000", "longer      7  odd"]);
+  const close = { ...shape, columns: [{}, {}, {}], gap: 1 };
+  expect(layOutTable(rows, close).flat()).toEqual(["name   rows  error", "a      1,000", "longer 7     odd"]);
+  expect(layOutTable([], shape)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { countText, lostText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
 import { layOutTable } from "../../cli/table.js";
-import { type Page, type Paint, terminalText } from "../../cli/text.js";
+import { type Page, type Paint, plain, terminalText, wrapped } from "../../cli/text.js";
 import type {
   ChangeCounts,
   ChunkChange,
@@ -12,6 +12,7 @@ import type {
 } from "../../compare/diff-result.js";
 import type { ChangeSelection, Changes } from "../../compare/read-changes.js";
 
+import { cutText } from "../../safe-text.js";
 import { nameAndId, nameText } from "../../words.js";
 
 interface DiffTableOptions extends DiffPage {
@@ -31,7 +32,7 @@ const tableColumns = [{ id: true }, right, right, right, right, right, { right: 
 /** Renders the differences between two runs for people: documents with counts, then chunks, lost ones first. */
 export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
   const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
-  const verdict = wrapToWidth(renderVerdict(diff, options.paint), options.columns, "  ");
+  const verdict = wrapped(renderVerdict(diff, options.paint), options);
   return [...renderDocuments(diff, options), ...sections, ...verdict].join("\n");
 }
 
@@ -107,7 +108,7 @@ async function renderSections(diff: RunDiff, changes: Changes, options: DiffTabl
   const lines: string[] = [];
   const names = new Map(diff.documents.map(({ document_id, document_name }) => [document_id, document_name]));
   const nameOf = ({ document_id: id }: ChunkChange) => nameAndId(names.get(id), terminalText(id, 80));
-  const faint = (text: string) => wrapToWidth(text, options.columns, "  ").map(options.paint.faint);
+  const faint = (text: string) => wrapped(text, options, options.paint.faint);
   for (const { selection, most, title } of sections) {
     const found = await changes.first(selection, most + 1);
     if (found.length === 0) continue;
@@ -135,11 +136,9 @@ function renderVerdict({ status, counts, lost, manual_edits }: RunDiff, paint: P
     const reindexed = documents.reindexed > 0 ? `, ${documents.reindexed} of them re-indexed` : "";
     return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${reindexed}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
   }
-  const facts = [
-    ...(["different", "removed", "added", "not_compared"] as const)
-      .filter((state) => documents[state] > 0)
-      .map((state) => `${documents[state]} ${state.replace("_", " ")}`),
-  ];
+  const facts = (["different", "removed", "added", "not_compared"] as const)
+    .filter((state) => documents[state] > 0)
+    .map((state) => `${documents[state]} ${state.replace("_", " ")}`);
   return `${paint.strong(paint.bad("different"))}: of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${lost > 0 ? `; ${lostText(lost, manual_edits)}` : ""}`;
 }
 
@@ -170,7 +169,7 @@ function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
     placeText(change),
     terminalText(id, 80),
   ];
-  const editLine = editText(change);
+  const editLine = change.manual_edit && editWords[change.manual_edit];
   const was = change.old_id !== null && change.new_id !== null && change.old_id !== change.new_id;
   const wrapped = (text: string, painted: (line: string) => string = plain) =>
     wrapToWidth(text, columns, columns < 50 ? "" : "  ").map(painted);
@@ -200,25 +199,53 @@ function renderTexts(change: ChunkChange, page: DiffPage): readonly string[] {
   return [paint.faint(cutToWidth(`  ${terminalText(beginning)}`, columns))];
 }
 
-/** `- old` and `+ new`, colouring the words that the other one lacks. */
-function renderSides(name: string, parts: readonly TextPart[], page: Page): readonly string[] {
-  const { good, bad, faint } = page.paint;
-  const side = (own: TextPart["kind"], paint: Piece["paint"]) =>
-    parts.flatMap(({ kind, text }) =>
-      kind === own || kind === "same" ? [{ text: lineOf(text), paint: kind === own ? paint : plain }] : [],
-    );
+const signs = { removed: "-", added: "+" } as const;
+const bothSides = ["removed", "added"] as const;
+
+/**
+ * The old text after a `-`, and the new one after a `+`, colouring the words that the other one lacks. `longest`: maximum characters
+ * of each.
+ */
+export function renderSides(
+  name: string,
+  parts: readonly TextPart[],
+  { paint, columns }: Page,
+  sides: readonly (typeof bothSides)[number][] = bothSides,
+  longest = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const colours = { removed: paint.bad, added: paint.good };
   return [
-    ...(name === "content" ? [] : [faint(`  ${name}:`)]),
-    ...signedLines("-", side("removed", bad), page),
-    ...signedLines("+", side("added", good), page),
+    ...(name === "content" ? [] : [paint.faint(`  ${name}:`)]),
+    ...sides.flatMap((side) =>
+      signedLines(signs[side], sideOf(parts, side, colours[side], longest), { paint, columns }),
+    ),
   ];
+}
+
+/** One of two texts. Parts that the other text lacks are coloured. */
+function sideOf(
+  parts: readonly TextPart[],
+  own: TextPart["kind"],
+  paint: Piece["paint"],
+  longest: number,
+): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let left = longest;
+  for (const { kind, text } of parts) {
+    if (kind !== own && kind !== "same") continue;
+    const line = lineOf(text);
+    pieces.push({ text: cutText(line, left), paint: kind === own ? paint : plain });
+    left -= line.length;
+    if (left < 0) break;
+  }
+  return pieces;
 }
 
 /** Maximum lines of text per change. */
 const mostLines = 3;
 
 /** The first lines of a text after a sign: `-` for removed, `+` for added. */
-export function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
+function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
   const colour = sign === "-" ? paint.bad : paint.good;
   const lines = paintedLines(pieces, columns - 4, mostLines);
   return lines.map((line, at) => `  ${at === 0 ? colour(sign) : " "} ${line}`);
@@ -232,10 +259,6 @@ function renderWords(name: string, parts: readonly TextPart[], { paint, columns 
     ...markedWords(parts).map(({ kind, text }) => ({ text, paint: colours[kind] })),
   ];
   return paintedLines(pieces, columns - 2, Number.POSITIVE_INFINITY).map((line) => `  ${line}`);
-}
-
-function editText({ manual_edit }: ChunkChange): string {
-  return manual_edit === null ? "" : editWords[manual_edit];
 }
 
 function placeText({ old_position, new_position }: ChunkChange): string {
@@ -260,17 +283,15 @@ export function markedWords(parts: readonly TextPart[]): readonly Pick<TextPart,
 }
 
 /** A text on one line, with symbols for line feeds. */
-export function lineOf(text: string): string {
+function lineOf(text: string): string {
   return terminalText(text.replace(/\r?\n/g, "↵"), 2_000);
 }
 
 /** A piece of text and its colour. */
-export interface Piece {
+interface Piece {
   readonly text: string;
   readonly paint: (text: string) => string;
 }
-
-export const plain = (text: string) => text;
 
 /** Wraps a text of several colours. After `most` lines, it ends with an ellipsis. */
 function paintedLines(pieces: readonly Piece[], columns: number, most: number): readonly string[] {

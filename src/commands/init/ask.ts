@@ -1,38 +1,28 @@
 import type { Choice, Dialogue, Question } from "../../cli/dialogue.js";
+import { typedKey } from "../../client/refused-answer.js";
+import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
+import { Prefetch } from "../../crawl/prefetch.js";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { StopError, UsageError } from "../../errors.js";
-import { blankControls, cutText } from "../../safe-text.js";
-import {
-  type Access,
-  keyVariable,
-  type ListContext,
-  listDatasetNames,
-  listDocumentNames,
-  type Named,
-} from "./list-names.js";
-
-/** The result of the dialogue. */
-export interface Asked {
-  readonly job: AskedJob;
-  /** The key, if the user wants to save it in the job's key file. */
-  readonly keyToSave: string | undefined;
-}
+import { loadJob } from "../../job/load-job.js";
+import type { JobFlags } from "../../job/merge-flags.js";
+import { openService, withDefaults } from "../../job/open-service.js";
+import { blankControls, cutText, plainText } from "../../safe-text.js";
 
 /**
  * Asks for a service and its key, tries them, and asks which datasets and documents to export, by name. Rejects with
- * InterruptedError if the user cancels, and with UsageError or StopError if a wrong answer cannot be corrected.
+ * InterruptedError if the user cancels, and with UsageError or StopError if a wrong answer cannot be corrected. `keyToSave`: set if the
+ * user wants to save the key in the job's key file.
  */
 export async function askJob(
   given: GivenAnswers,
   keyFile: string,
   dialogue: Dialogue,
   context: ListContext,
-): Promise<Asked> {
-  const { access, datasets: listed } = await askAccess(given, dialogue, context);
+): Promise<{ readonly job: AskedJob; readonly keyToSave: string | undefined }> {
+  const [access, listed] = await askAccess(given, dialogue, context);
   const chosen = await askDatasets(given.datasets, listed, dialogue);
-  requireOneDataset(given.documents, chosen);
-  const datasets =
-    chosen === "all" ? chosen : await askDocuments(given.documents, chosen, { access, dialogue, context });
+  const datasets = await askDocuments(given.documents, chosen, dialogue, (id) => listDocuments(access, id, context));
   const formats = await askFormats(given.formats, dialogue);
   const isSaved = context.env[keyVariable] === undefined && (await askKeySource(keyFile, dialogue)) === "file";
   const key = isSaved ? { file: keyFile } : { variable: keyVariable };
@@ -42,17 +32,8 @@ export async function askJob(
   };
 }
 
-/** Documents can be chosen in a single dataset only; with several, every document is exported. */
-function requireOneDataset(documents: readonly string[], datasets: "all" | readonly Named[]): void {
-  if (documents.every((document) => document === "all") || (datasets !== "all" && datasets.length === 1)) return;
-  throw new UsageError("--document: needs exactly one --dataset", []);
-}
-
-/** A service that answered, and its datasets. */
-interface Answering {
-  readonly access: Access;
-  readonly datasets: readonly Named[];
-}
+/** The variable with the key, unless a job names another one. */
+const keyVariable = "KNOWLEDGE_API_KEY";
 
 const urlQuestion: Question = {
   message: "Base URL of the service",
@@ -66,12 +47,12 @@ const keyQuestion: Question = {
   isSecret: true,
 };
 
-/** Asks for base URL and key until the service lists its datasets. Without a terminal, the first error is final. */
+/** Asks for base URL and key until the service lists its datasets, and returns these. Without a terminal, the first error is final. */
 async function askAccess(
   given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
   dialogue: Dialogue,
   context: ListContext,
-): Promise<Answering> {
+): Promise<readonly [Access, readonly Named[]]> {
   const ids = given.datasets.filter(isUuid);
   let url = given.baseUrl;
   let knownKey = context.env[keyVariable];
@@ -85,8 +66,7 @@ async function askAccess(
     try {
       const access = { baseUrl, allowHttp: given.allowHttp, key, isTyped: key !== context.env[keyVariable] };
       const needsList = ids.length === 0 || ids.length < given.datasets.length;
-      const datasets = needsList ? await listDatasetNames(access, context) : await surveyNamed(access, ids, context);
-      return { access, datasets };
+      return [access, needsList ? await listAll(access, context) : await surveyNamed(access, ids, context)];
     } catch (error) {
       const isOurs = error instanceof StopError || error instanceof UsageError;
       if (!dialogue.isInteractive || !isOurs || context.signal.aborted) throw error;
@@ -105,7 +85,7 @@ function reasonIn(error: StopError | UsageError): string {
 
 /** A key bound to one dataset may not list datasets, so its documents show whether the key works. */
 async function surveyNamed(access: Access, ids: readonly string[], context: ListContext): Promise<readonly Named[]> {
-  for (const id of ids) await listDocumentNames(access, id, context);
+  for (const id of ids) await listDocuments(access, id, context);
   return ids.map((id) => ({ id, name: null }));
 }
 
@@ -138,24 +118,21 @@ async function askDatasets(
   return ids.includes(every) ? every : listed.filter(({ id }) => ids.includes(id));
 }
 
-/** The service to ask for documents, and the dialogue to choose them. */
-interface Asking {
-  readonly access: Access;
-  readonly dialogue: Dialogue;
-  readonly context: ListContext;
-}
-
 /** Asks for the documents of a single dataset. With several datasets, every document is exported. */
 async function askDocuments(
   given: readonly string[],
-  datasets: readonly Named[],
-  { access, dialogue, context }: Asking,
-): Promise<readonly AskedDataset[]> {
-  const [only] = datasets;
+  datasets: "all" | readonly Named[],
+  dialogue: Dialogue,
+  list: (id: string) => Promise<readonly Named[]>,
+): Promise<"all" | readonly AskedDataset[]> {
+  const [only, ...others] = datasets === every ? [] : datasets;
+  const isOne = only !== undefined && others.length === 0;
+  if (!isOne && given.some((document) => document !== every))
+    throw new UsageError("--document: needs exactly one --dataset", []);
+  if (datasets === every) return every;
   const wholly = datasets.map((dataset) => ({ ...dataset, documents: every }) as const);
-  if (only === undefined || given.includes(every)) return wholly;
-  if (datasets.length > 1) return wholly;
-  const listed = await listDocumentNames(access, only.id, context);
+  if (!isOne || given.includes(every)) return wholly;
+  const listed = await list(only.id);
   if (given.length > 0) return [{ ...only, documents: namedOf(given, listed, "--document") }];
   const extent = await dialogue.choose({
     message: `Documents of ${labelOf(only)}`,
@@ -244,18 +221,9 @@ interface AskedDataset extends Named {
   readonly documents: "all" | readonly Named[];
 }
 
-interface AskedNames {
-  /** Set if the file name cannot be a job name. */
-  readonly name?: string | undefined;
-  /** The output folder. */
-  readonly out?: string | undefined;
-}
-
-/** Renders a job file that works as it is. */
-export function renderAskedJob(
-  { baseUrl, allowHttp, key, datasets, formats }: AskedJob,
-  { name, out }: AskedNames = {},
-): string {
+/** Renders a job file that works as it is. `name`: undefined if the file name is the job name; `out`: the output folder. */
+export function renderAskedJob(job: AskedJob, name?: string, out?: string): string {
+  const { baseUrl, allowHttp, key, datasets, formats } = job;
   const place = "file" in key ? `api_key_file: ${quoted(key.file)}` : `api_key_env: ${key.variable}`;
   return [
     "# A job of kbdump, written by `kbdump init --ask`. `kbdump init other.yaml` writes a file that shows every option.",
@@ -328,3 +296,60 @@ export const noDialogue: Dialogue = {
     );
   },
 };
+
+/** A service and its key. */
+interface Access {
+  readonly baseUrl: string;
+  readonly allowHttp: boolean;
+  readonly key: string;
+  /** Whether the key was typed at the prompt rather than read from the variable. */
+  readonly isTyped: boolean;
+}
+
+/** The context for requests to the service. */
+interface ListContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/** A dataset or document that a job names by id, with its name for a comment. */
+interface Named {
+  readonly id: string;
+  /** null if the service did not report it. */
+  readonly name: string | null;
+}
+
+/** Pages to prefetch. */
+const pagesAhead = 8;
+
+/**
+ * Lists the datasets that a key can see. Throws UsageError for an invalid base URL, and StopError if the service cannot be reached,
+ * is not the Knowledge API, or refuses the key.
+ */
+async function listAll(access: Access, context: ListContext): Promise<readonly Named[]> {
+  await using opened = await openAt(access, { dataset: every }, context);
+  const { wanted } = await listDatasets(opened.client, new Prefetch(pagesAhead));
+  return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
+}
+
+/** Lists the documents of a dataset. Throws StopError if the service does not list them. */
+async function listDocuments(access: Access, id: string, context: ListContext): Promise<readonly Named[]> {
+  await using opened = await openAt(access, { dataset: id, document: [every] }, context);
+  const { found } = await discoverDocuments(opened.client, opened.job, new Prefetch(pagesAhead));
+  const [failure] = found?.failures ?? [];
+  if (failure !== undefined) throw new StopError(failure);
+  const nameOf = (value: unknown) => (typeof value === "string" ? plainText(value, "", 200) : null);
+  return (found?.rows ?? []).map((row) => ({ id: String(row.document_id), name: nameOf(row.name) }));
+}
+
+async function openAt(
+  { baseUrl, allowHttp, key, isTyped }: Access,
+  wanted: Pick<JobFlags, "dataset" | "document">,
+  { env, signal }: ListContext,
+) {
+  const flags = { baseUrl, ...(allowHttp ? { allowHttp } : {}), ...wanted };
+  const job = await loadJob({ none: true }, flags, env);
+  const options = withDefaults({ env: { ...env, [keyVariable]: key }, signal });
+  const service = await openService(job, options, isTyped ? { keySource: typedKey } : {});
+  return { job, client: service.client, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}

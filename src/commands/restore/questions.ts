@@ -1,6 +1,7 @@
 import { countText } from "../../amounts.js";
 import type { Environment } from "../../cli/command.js";
 import type { Dialogue } from "../../cli/dialogue.js";
+import { dialogueFrom } from "../../cli/options.js";
 import { type Page, pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
@@ -28,11 +29,10 @@ export async function askToCopy(planned: CopyResult, yes: boolean, environment: 
 
 /** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
 async function dialogueBelow(environment: Environment, render: (page: Page) => string): Promise<Dialogue | undefined> {
-  const terminal = environment.openTerminal?.();
-  if (terminal === undefined) return undefined;
-  const { openDialogue } = await import("../../cli/dialogue.js"); // slow to load; --yes does not need it
-  environment.stderr.write(`${render(pageFor(environment.stderr, environment.env))}\n\n`);
-  return openDialogue(terminal, environment.signal, "Nothing was written.");
+  const { stderr, env } = environment;
+  const dialogue = await dialogueFrom(environment, "Nothing was written.");
+  if (dialogue) stderr.write(`${render(pageFor(stderr, env))}\n\n`);
+  return dialogue;
 }
 
 /** The last question: whether to send the writes. */
@@ -49,45 +49,40 @@ async function askToSend(writes: number, baseUrl: string, things: string, dialog
 
 const asPlanned: Confirmed = { go: true };
 
+/** Decisions on rows by id. */
+type Decisions = ReadonlyMap<string, Decision>;
+
 /** Asks about each document, then whether to write the plan. Asks nothing if there is nothing to write. */
 export async function askAbout({ plan, base_url }: RestoreResult, dialogue: Dialogue): Promise<Confirmed> {
-  const decisions = new Map<string, Decision>();
+  const all = new Map<string, Decision>();
   const documents = plan.documents.filter(({ restores, listed }) => restores.length > 0 || listed.some(isOpen));
   let isChanged = false;
   for (const [at, document] of documents.entries()) {
-    const rows = plannedRows(document);
-    for (const row of rows) decisions.set(row.id, row.decision);
+    const planned = plannedDecisions(document);
+    let decided = planned;
     if (documents.length > 1 || document.listed.some(isOpen)) {
       // without brackets, so that the id fits on a line of 40 columns
       const name = [nameText(document.document_name ?? ""), document.document_id].filter(Boolean).join(" ");
       dialogue.say(`${at + 1} of ${documents.length}: ${name}`);
-      isChanged = (await askDocument(document, rows, decisions, dialogue)) || isChanged;
+      decided = await askDocument(document, planned, dialogue);
     }
+    isChanged ||= decided !== planned;
+    for (const [id, decision] of decided) all.set(id, decision);
   }
-  const count = [...decisions.values()].filter(({ restore }) => restore).length;
-  if (count === 0) return { go: true, decisions: isChanged ? decisions : undefined };
-  const go = await askToSend(count, base_url, countText(count, "row"), dialogue);
-  return { go, decisions: isChanged ? decisions : undefined };
-}
-
-interface PlannedRow {
-  readonly id: string;
-  readonly decision: Decision;
+  const count = [...all.values()].filter(({ restore }) => restore).length;
+  const go = count === 0 || (await askToSend(count, base_url, countText(count, "row"), dialogue));
+  return { go, decisions: isChanged ? all : undefined };
 }
 
 /** The rows that the plan writes, with the texts that they replace. */
-function plannedRows({ restores }: DocumentPlan): readonly PlannedRow[] {
-  return restores.flatMap(({ chunk_id, target, texts, disable, children }) => [
-    ...(texts || disable
-      ? [
-          {
-            id: chunk_id,
-            decision: { restore: true, now: target?.content ?? null, now_answer: target?.answer ?? null },
-          },
-        ]
-      : []),
-    ...children.map(({ child_id }) => ({ id: child_id, decision: { restore: true } })),
-  ]);
+function plannedDecisions({ restores }: DocumentPlan): Decisions {
+  const decisions = new Map<string, Decision>();
+  for (const { chunk_id, target, texts, disable, children } of restores) {
+    const now = { now: target?.content ?? null, now_answer: target?.answer ?? null };
+    if (texts || disable) decisions.set(chunk_id, { restore: true, ...now });
+    for (const { child_id } of children) decisions.set(child_id, { restore: true });
+  }
+  return decisions;
 }
 
 /** Whether a row needs a decision and can be restored. */
@@ -95,40 +90,34 @@ function isOpen({ why, choice }: ListedLoss): boolean {
   return choice !== null && why === "needs your decision";
 }
 
-/** Asks what to do with one document. Returns whether the answer differs from the plan. */
-async function askDocument(
-  { listed }: DocumentPlan,
-  rows: readonly PlannedRow[],
-  decisions: Map<string, Decision>,
-  dialogue: Dialogue,
-): Promise<boolean> {
+/** Asks what to do with one document. Returns `planned` itself if the plan stays as it is. */
+async function askDocument({ listed }: DocumentPlan, planned: Decisions, dialogue: Dialogue): Promise<Decisions> {
   const open = listed.filter(isOpen);
   const many = countText(open.length, "row");
+  const needs = open.length === 1 ? "needs" : "need";
   const answer = await dialogue.choose({
     message: "What do you want to restore?",
     choices: [
-      ...(rows.length > 0 ? [{ value: "planned", label: `${countText(rows.length, "row")}, as planned` }] : []),
+      ...(planned.size > 0 ? [{ value: "planned", label: `${countText(planned.size, "row")}, as planned` }] : []),
       ...(open.length > 0
         ? [
-            {
-              value: "each",
-              label: `ask me about each of the ${many} that ${open.length === 1 ? "needs" : "need"} a decision`,
-            },
-            { value: "all", label: `${rows.length > 0 ? "these, and " : ""}the ${many}, too` },
+            { value: "each", label: `ask me about each of the ${many} that ${needs} a decision` },
+            { value: "all", label: `${planned.size > 0 ? "these, and " : ""}the ${many}, too` },
           ]
         : []),
       { value: "none", label: "nothing of this document" },
     ],
   });
-  const decide = ({ id, now, now_answer }: ListedLoss) => decisions.set(id, { restore: true, now, now_answer });
-  if (answer === "none") for (const { id } of [...rows, ...open]) decisions.set(id, { restore: false });
-  if (answer === "all") for (const loss of open) decide(loss);
-  if (answer === "each")
-    for (const loss of open) {
-      if (await askRow(loss, dialogue)) decide(loss);
-      else decisions.set(loss.id, { restore: false });
-    }
-  return answer !== "planned";
+  if (answer === "planned") return planned;
+  if (answer === "none")
+    return new Map([...planned.keys(), ...open.map(({ id }) => id)].map((id) => [id, { restore: false }]));
+  const decided = new Map(planned);
+  for (const loss of open) {
+    const { id, now, now_answer } = loss;
+    const restore = answer === "all" || (await askRow(loss, dialogue));
+    decided.set(id, restore ? { restore, now, now_answer } : { restore });
+  }
+  return decided;
 }
 
 async function askRow(loss: ListedLoss, dialogue: Dialogue): Promise<boolean> {

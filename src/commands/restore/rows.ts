@@ -1,22 +1,26 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
-import { messageText, type Page, terminalText } from "../../cli/text.js";
-import type { TextPart } from "../../compare/diff-result.js";
+import { firstOf, messageText, type Page, plain, terminalText, wrapped } from "../../cli/text.js";
 import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
-
 import type { CopyDifference } from "../../restore/copy/copy-result.js";
-import { cutText } from "../../safe-text.js";
+import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
-import { lineOf, type Piece, plain, signedLines } from "../diff/table.js";
+import { renderSides } from "../diff/table.js";
+
+/** A part of a plan: its name and id, and its lines below. */
+export function renderPart(name: string | null, id: string, lines: readonly string[], page: Page): readonly string[] {
+  const head = wrapped(nameAndId(name, terminalText(id, 80)), page, page.paint.strong);
+  return [...head, ...lines.map((line) => `  ${line}`)];
+}
 
 /** A row of a plan for people. */
 interface ShownRow {
   readonly title: string;
   readonly paint?: (line: string) => string;
   /** Sentences below the title. */
-  readonly remarks: readonly string[];
+  readonly remarks: readonly (string | false)[];
   /** The current text, and the text that replaces it or could replace it; null: none. */
   readonly now: Partial<ChunkTexts> | null;
   readonly next: Partial<ChunkTexts> | null;
@@ -24,47 +28,29 @@ interface ShownRow {
 
 /** Renders a row: its title and remarks, then the current text after a `-` and the new text after a `+`. */
 export function rowLines({ title, paint = plain, remarks, now, next }: ShownRow, page: Page): readonly string[] {
-  const isNarrow = page.columns < 50; // an id of 36 characters must fit beside the indent
+  const indent = page.columns < 50 ? "" : "  "; // an id of 36 characters must fit beside it
   return [
-    ...wrapToWidth(title, page.columns, isNarrow ? "" : "  ").map(paint),
+    ...wrapToWidth(title, page.columns, indent).map(paint),
     ...remarks
-      .flatMap((remark) => wrapToWidth(`  ${remark}`, page.columns, isNarrow ? "  " : "    "))
+      .flatMap((remark) => (remark ? wrapToWidth(`  ${remark}`, page.columns, `  ${indent}`) : []))
       .map(page.paint.faint),
-    ...partLines("content", now, next, page),
-    ...partLines("answer", now, next, page),
+    ...textLines("content", now, next, page),
+    ...textLines("answer", now, next, page),
     ...keywordLines(now, next, page),
   ];
 }
 
 type Sides = readonly [now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts> | null, page: Page];
 
-/** The old and the new text if they differ. An answer gets a heading. */
-function partLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
-  const [old, fresh] = [now?.[part] ?? null, next?.[part] ?? null];
-  const parts = diffText(old, fresh) ?? [];
-  const side = (own: "removed" | "added", paint: Piece["paint"]) => sideOf(parts, own, paint);
-  return [
-    ...(part === "answer" && parts.length > 0 ? [page.paint.faint("  answer:")] : []),
-    ...(old === null || parts.length === 0 ? [] : signedLines("-", side("removed", page.paint.bad), page)),
-    ...(fresh === null || parts.length === 0 ? [] : signedLines("+", side("added", page.paint.good), page)),
-  ];
-}
-
 /** Maximum characters of a text to show. */
 const longest = 160;
 
-/** One of two texts, starting shortly before the first difference. Parts that the other text lacks are coloured. */
-function sideOf(parts: readonly TextPart[], own: TextPart["kind"], paint: Piece["paint"]): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let left = longest;
-  for (const { kind, text } of parts) {
-    if (kind !== own && kind !== "same") continue;
-    const line = lineOf(text);
-    pieces.push({ text: cutText(line, left), paint: kind === own ? paint : plain });
-    left -= line.length;
-    if (left < 0) break;
-  }
-  return pieces;
+/** The old and the new text if they differ, starting shortly before the first difference. */
+function textLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
+  const texts = { removed: now?.[part] ?? null, added: next?.[part] ?? null };
+  const parts = diffText(texts.removed, texts.added);
+  const sides = (["removed", "added"] as const).filter((side) => texts[side] !== null);
+  return parts?.length ? renderSides(part, parts, page, sides, longest) : [];
 }
 
 function keywordLines(...[now, next, page]: Sides): readonly string[] {
@@ -88,17 +74,6 @@ interface PositionedRow {
   readonly level: "chunk" | "child_chunk";
   readonly position: number | null;
   readonly id: string;
-}
-
-/** Renders the first `most` items, and a line that counts the others. */
-export function firstOf<T>(
-  all: readonly T[],
-  most: number,
-  linesOf: (each: T) => readonly string[],
-  others: (count: number) => readonly string[],
-): readonly string[] {
-  const more = all.length - most;
-  return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
 }
 
 /** `restored: 7 of 7; proved`. `proved`: the text for a proof without findings if rows are missing. */
@@ -128,8 +103,18 @@ export function renderPlaces(
 }
 
 /** Renders what the user must know before applying a plan. */
-export function renderMustKnow(sentences: readonly string[], { columns }: Page): readonly string[] {
-  return ["", "Before you apply it:", ...sentences.flatMap((each) => wrapToWidth(`  - ${each}`, columns, "    "))];
+export function renderMustKnow(sentences: readonly string[], page: Page): readonly string[] {
+  return ["", "Before you apply it:", ...sentences.flatMap((each) => wrapped(`  - ${each}`, page))];
+}
+
+/** The same command with `--apply`, which writes the plan, and with `more` flags. */
+export function applyCommand(invocation: Invocation, ...more: readonly string[]): string {
+  return commandText(withoutOption(unapplied(invocation), "against"), [...more, "--apply"]);
+}
+
+/** The invocation without the flags that write or change the output. */
+export function unapplied(invocation: Invocation): Invocation {
+  return withoutOption(withoutSwitches(invocation, ["apply", "yes", "json"]), "plan-out");
 }
 
 /** Renders a command to run next, below a title that says what it does. */
@@ -144,8 +129,8 @@ export interface Trouble {
   readonly row: PositionedRow | null;
   /** The reason as a sentence. */
   readonly reason: string;
-  /** The next step; empty if the reason or a command below says it. */
-  readonly next: string;
+  /** The next step, unless the reason or a command below says it. */
+  readonly next?: string;
 }
 
 /** Maximum documents or datasets to show, and maximum troubles of each. */
@@ -180,12 +165,12 @@ export function renderTroubles(
   ];
 }
 
-function renderTrouble({ row, reason, next }: Trouble, { paint, columns }: Page): readonly string[] {
+function renderTrouble({ row, reason, next = "" }: Trouble, { paint, columns }: Page): readonly string[] {
   const margin = row === null ? "    " : "      ";
   return [
     ...(row === null ? [] : wrapToWidth(`    ${placeOf(row)}`, columns, "    ")),
     ...wrapToWidth(`${margin}${messageText(reason, 400)}`, columns, margin),
-    ...(next === "" ? [] : wrapToWidth(`      → ${next}`, columns, "        ").map(paint.faint)),
+    ...(next === "" ? [] : wrapped(`      → ${next}`, { columns }, paint.faint)),
   ];
 }
 
@@ -198,14 +183,9 @@ export function renderDifferences(
   names: ReadonlyMap<string, string | null>,
   page: Page,
 ): readonly string[] {
-  return renderTroubles(title, differences.map(troubleOf), mostFound, names, page);
-}
-
-function troubleOf(difference: CopyDifference): Trouble {
-  const { document_id, id, reason } = difference;
-  return { id: document_id ?? id, row: rowOf(difference), reason, next: "" };
-}
-
-function rowOf({ level, id, position }: CopyDifference): PositionedRow | null {
-  return level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
+  const troubles = differences.map(({ document_id, level, id, position, reason }) => {
+    const row = level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
+    return { id: document_id ?? id, row, reason };
+  });
+  return renderTroubles(title, troubles, mostFound, names, page);
 }

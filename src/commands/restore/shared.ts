@@ -1,13 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Arguments, Environment, Options, Positionals } from "../../cli/command.js";
-import { durationFrom } from "../../cli/flag-values.js";
-import { comparisonMemoryOption, itemsOf, outOption } from "../../cli/options.js";
-import { printResult } from "../../cli/output.js";
-import { wrongLine } from "../../cli/parse-command-line.js";
-import { jsonLine, type Page, pageFor } from "../../cli/text.js";
-import type { Rendering, View } from "../../cli/view.js";
+import { withFolderName } from "../../cli/bucket-names.js";
+import type { Arguments, Environment, Option, Options, Positionals, Surroundings } from "../../cli/command.js";
+import { durationOption } from "../../cli/flag-values.js";
+import { allowHttp, comparisonMemoryOption, itemsOf, maxRps, outOption } from "../../cli/options.js";
+import type { Page } from "../../cli/text.js";
+import type { Rendering } from "../../cli/view.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
-import type { Log } from "../../log.js";
 import { exitCodeOf } from "../../restore/result.js";
 import type { Invocation } from "../../shell-text.js";
 
@@ -19,6 +17,33 @@ export const positionals = {
     describe: "run folder, or a job and a run, as in nightly@20261119",
   },
 } as const satisfies Positionals;
+
+const lookOption = {
+  ...durationOption({ least: 0, most: 3_600_000, text: "from 0 s to 1 h" }),
+  group: "Advanced",
+} as const satisfies Partial<Option>;
+
+/** The options of everything that writes to a service. */
+export const paceOptions = {
+  "max-rps": maxRps,
+  timeout: {
+    ...durationOption({ least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" }),
+    default: "300",
+    group: "Advanced",
+    describe: "time that one write may take, such as 300 or 5m; default: 300 seconds",
+  },
+  settle: {
+    ...lookOption,
+    default: "60",
+    describe: "how long to look for a write whose answer was lost; default: 60 seconds",
+  },
+  "lock-time": {
+    ...lookOption,
+    default: "600",
+    describe: "how long the service may lock a document while it adds chunks; default: 600 seconds",
+  },
+  ...comparisonMemoryOption,
+} as const satisfies Options;
 
 /** The options that `restore` and `copy` share. */
 export const writeOptions = {
@@ -37,95 +62,37 @@ export const writeOptions = {
     describe: "environment variable with the key; default: KNOWLEDGE_RESTORE_KEY",
   },
   ...outOption,
-  "allow-http": {
-    type: "boolean",
-    default: false,
-    group: "Advanced",
-    describe: "allow plain http to another host, which shows the key to the network",
-  },
-  "max-rps": { value: "N", group: "Advanced", describe: "maximum requests per second" },
-  timeout: {
-    default: "300",
-    value: "TIME",
-    group: "Advanced",
-    describe: "time that one write may take, such as 300 or 5m; default: 300 seconds",
-  },
-  settle: {
-    default: "60",
-    value: "TIME",
-    group: "Advanced",
-    describe: "how long to look for a write whose answer was lost; default: 60 seconds",
-  },
-  "lock-time": {
-    default: "600",
-    value: "TIME",
-    group: "Advanced",
-    describe: "how long the service may lock a document while it adds chunks; default: 600 seconds",
-  },
-  ...comparisonMemoryOption,
+  "allow-http": { ...allowHttp, default: false },
+  ...paceOptions,
 } as const satisfies Options;
 
 /** The arguments that both commands share. */
-export type WriteArguments = Arguments<typeof positionals & typeof writeOptions> & { readonly concurrency?: unknown };
+export type WriteArguments = Arguments<typeof positionals & typeof writeOptions> & {
+  readonly concurrency?: unknown;
+  readonly to?: string | undefined;
+};
 
-/** The times of a restore, in milliseconds. */
-export interface Times {
-  readonly timeout: number;
-  readonly settle: number;
-  readonly lockTime: number;
-}
-
-const timeBounds = { least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" };
-const settleBounds = { least: 0, most: 3_600_000, text: "from 0 s to 1 h" };
-
-/** Checks the shared arguments, and `more`, before looking for a run. Throws UsageError with every problem. */
-export async function checkArguments(
-  args: WriteArguments & { readonly to?: string | undefined },
-  environment: Environment,
-  more: (checkIds: CheckIds) => readonly Problem[],
-): Promise<Times> {
+/** The problems of the shared arguments. */
+export async function problemsOf(args: WriteArguments, { openTerminal }: Surroundings): Promise<readonly Problem[]> {
   const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // slow to load; --help does not need it
-  return timesFrom(args, [
+  return [
     ...checkIds("--document", itemsOf(args.document)),
-    ...more(checkIds),
     ...checkServiceFlags(args),
-    ...(args.apply && !args.yes && environment.openTerminal === undefined
-      ? [{ path: "--apply", message: noTerminal }]
-      : []),
-  ]);
+    ...(args.apply && !args.yes && openTerminal === undefined ? [{ path: "--apply", message: noTerminal }] : []),
+  ];
 }
-
-/** Parses the times of a restore. Throws UsageError with the other problems and those of the times. */
-export function timesFrom(
-  args: Pick<WriteArguments, "timeout" | "settle" | "lockTime">,
-  others: readonly Problem[],
-): Times {
-  const timeout = durationFrom("--timeout", args.timeout, timeBounds);
-  const settle = durationFrom("--settle", args.settle, settleBounds);
-  const lockTime = durationFrom("--lock-time", args.lockTime, settleBounds);
-  const problems = [...others, ...[timeout, settle, lockTime].filter((time) => typeof time !== "number")];
-  if (typeof timeout !== "number" || typeof settle !== "number" || typeof lockTime !== "number" || problems.length > 0)
-    throw wrongLine(problems);
-  return { timeout, settle, lockTime };
-}
-
-/** Checks the ids given for a flag. */
-export type CheckIds = (flag: string, ids: readonly string[]) => readonly Problem[];
 
 const noTerminal =
   "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
 
-/** The options of both commands that do not depend on a folder. */
-export function targetOptionsFrom(
-  args: Omit<WriteArguments, "run">,
-  { env, signal }: Pick<Environment, "env" | "signal">,
-) {
-  const { keyEnv, allowHttp, apply, memory, maxRps } = args;
+/** The settings of both commands that do not depend on a folder. */
+export function settingsFrom(args: Omit<WriteArguments, "run">, { env, signal, view }: Environment) {
+  const { keyEnv, allowHttp, apply, memory, timeout, settle, lockTime } = args;
   return {
-    ...{ keyEnv, allowHttp, apply, memory, env, signal },
+    ...{ keyEnv, allowHttp, apply, memory, timeout, settle, lockTime, env, signal, log: view.log },
     documents: itemsOf(args.document),
     concurrency: numberFrom(args.concurrency),
-    maxRps: numberFrom(maxRps),
+    maxRps: numberFrom(args.maxRps),
     now: () => new Date(),
     sleep: (milliseconds: number, ending: AbortSignal) => delay(milliseconds, undefined, { signal: ending }),
   };
@@ -146,59 +113,77 @@ export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<str
 }
 
 /** The parts that the results of `restore` and `copy` share. */
-interface EndedRestore {
+interface Ended {
   readonly status: string;
+  readonly run: { readonly folder: string };
+  readonly against?: string | null;
   readonly applied: object | null;
   readonly warnings: readonly string[];
 }
 
-interface EndOptions {
-  readonly args: { readonly apply: boolean; readonly json: boolean };
-  readonly log: Log;
-  readonly environment: Environment;
-  /** The command line from which to build the next commands; default: the current one. */
-  readonly next?: Invocation;
-  /** The result for `--json`; default: `ended`. */
-  readonly whole?: object;
+/** A restore or a copy. */
+interface Work<Progress, Result, Answer> {
+  readonly progress: Progress;
+  readonly renderProgress: (progress: Progress) => Rendering;
+  /** Shows the plan, and asks whether to write it. */
+  readonly ask: (planned: Result) => Promise<Answer>;
+  /** Executes it. Calls `confirm` before the first write. */
+  readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
+}
+
+/**
+ * Executes a restore or a copy. Shows its progress, but not while a question is on the terminal. The results have the folders of
+ * runs under the names that users know.
+ */
+export async function watchWork<Progress, Result extends Ended, Answer>(
+  { progress, renderProgress, ask, execute }: Work<Progress, Result, Answer>,
+  { names, view }: Environment,
+): Promise<Result> {
+  const named = (result: Result): Result => ({
+    ...result,
+    run: withFolderName(result.run, names),
+    ...(result.against ? { against: names(result.against) } : {}),
+  });
+  let unwatch = view.watch(renderProgress(progress));
+  const confirm = (planned: Result) => {
+    unwatch();
+    return ask(named(planned)).finally(() => {
+      unwatch = view.watch(renderProgress(progress));
+    });
+  };
+  return named(await execute(confirm).finally(() => unwatch()));
+}
+
+/** Executes a restore or a copy, prints its result, and returns the exit code. */
+export async function workAndPrint<Progress extends { readonly step: string }, Result extends Ended, Answer>(
+  work: Work<Progress, Result, Answer>,
+  render: (ended: Result, page: Page, next: Invocation) => string,
+  args: Pick<WriteArguments, "apply">,
+  environment: Environment,
+): Promise<number> {
+  const ended = await watchWork(work, environment).catch((error: unknown) => {
+    const isWriting = ["writing", "proving"].includes(work.progress.step);
+    if (!(error instanceof InterruptedError) || !isWriting) throw error;
+    throw error.with("what was written is in the journal; run the same command to continue");
+  });
+  return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
 }
 
 /**
  * Prints the warnings and the result, and returns the exit code. Throws InterruptedError if the user refused to write the plan.
+ * `whole`: the result for `--json`.
  */
-export async function endRestore<Ended extends EndedRestore>(
+export async function printEnded(
   ended: Ended,
-  render: (ended: Ended, page: Page, next: Invocation) => string,
-  { args, log, environment, next, whole = ended }: EndOptions,
+  render: (page: Page) => string,
+  { apply }: Pick<WriteArguments, "apply">,
+  { print, view }: Environment,
+  whole: object = ended,
 ): Promise<number> {
   const { status, applied, warnings } = ended;
-  for (const warning of warnings) log("warn", warning);
-  if (args.apply && status === "planned" && applied === null)
+  for (const warning of warnings) view.log("warn", warning);
+  if (apply && status === "planned" && applied === null)
     throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
-  const { stdout, env, program, args: words } = environment;
-  const invocation = next ?? { program: program(), args: words };
-  const text = args.json ? jsonLine(whole) : render(ended, pageFor(stdout, env), invocation);
-  await printResult(environment, text, applied === null ? undefined : "the restore is done");
+  await print(whole, render, applied === null ? undefined : "the restore is done");
   return exitCodeOf(ended);
-}
-
-/** Adds to the error of an interrupted restore or copy that it can be continued, if it had begun to write. */
-export function withRerun(error: unknown, { step }: { readonly step: string }): unknown {
-  if (!(error instanceof InterruptedError) || (step !== "writing" && step !== "proving")) return error;
-  const message = `${error.message}; what was written is in the journal; run the same command to continue`;
-  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
-}
-
-/** Shows the progress, but not while a question is on the terminal. */
-export function watchBetweenQuestions(view: View, render: () => Rendering) {
-  const watch = () => view.watch(render());
-  let unwatch = watch();
-  return {
-    stop: () => unwatch(),
-    pause: async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-      unwatch();
-      return ask().finally(() => {
-        unwatch = watch();
-      });
-    },
-  };
 }

@@ -1,15 +1,49 @@
 import { join } from "node:path";
 import { bytesText, countText, durationText, numberText } from "../../amounts.js";
+import type { CommonArguments, Environment } from "../../cli/command.js";
 import { wrapToWidth } from "../../cli/display-width.js";
+import { printReason } from "../../cli/output.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
-import { messageText, type Page, secondsFrom, terminalText } from "../../cli/text.js";
+import { firstOf, messageText, type Page, secondsFrom, terminalText, wrapped } from "../../cli/text.js";
 import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
+import { exitCodes } from "../../errors.js";
 import { isBucketUrl } from "../../job/s3-url.js";
 import type { RunResult } from "../../run/make-run.js";
 import { type ChildListSums, incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
 import { type Invocation, retryCommand, shellText } from "../../shell-text.js";
 import { countOf, nameAndId, shardText } from "../../words.js";
 import type { RunSummary } from "./result.js";
+
+/**
+ * Prints the result of a run, and why it is not complete. Returns the exit code. `mend`: the commands that read what is missing.
+ * `more`: further members of the JSON.
+ */
+export async function printRun(
+  result: RunResult,
+  elapsed: number,
+  args: Pick<CommonArguments, "quiet" | "logFormat">,
+  environment: Environment,
+  mend?: readonly string[],
+  more: object = {},
+): Promise<number> {
+  for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
+  const render = (page: Page) => renderSummary(result, elapsed, environment.invocation(), page, mend);
+  const achieved = `the run is published in ${terminalText(result.folder)}`;
+  await environment.print({ ...summaryJson(result, elapsed), ...more }, render, achieved);
+  return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+}
+
+/** The reasons for exit code 3 that were not printed on stderr yet. With --quiet, documents were not mentioned. */
+function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
+  if (!quiet || manifest.status === "complete") return problems;
+  const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
+  const counted = `${documents} of ${countOf(manifest.documents.length, "document")}`;
+  return [...problems, documents > 0 ? `${counted} failed or changed while they were read` : listsText(manifest)];
+}
+
+function listsText({ joined }: RunResult["manifest"]): string {
+  return joined ? "some lists could not be read, or are not the same in all shards" : "some lists could not be read";
+}
 
 /**
  * Renders the result of a run for people: counts, what is missing, paths, duration and the next commands. `mend`: the commands
@@ -41,22 +75,20 @@ export function renderSummary(
   const isNews = childChunks === "auto" || (result.isFirst && !manifest.joined); // one hint about auto is enough
   const childLists = isNews ? renderChildLists(childChunks, sumOfChildLists(manifest.child_lists)) : undefined;
   const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
-  const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
   return [
-    ...wrapped(`${paint.strong(verdict)}: ${shard}${read.join(", ")}`),
-    ...wrapped(`${effort} ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
-    ...renderOriginals(manifest).flatMap((line) => wrapped(line)),
-    ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
+    ...wrapped(`${paint.strong(verdict)}: ${shard}${read.join(", ")}`, page),
+    ...wrapped(`${effort} ${sent}, ${bytesText(requests.bytes)} received`, page, paint.faint),
+    ...[...renderOriginals(manifest), ...renderDiscovered(manifest)].flatMap((line) => wrapped(line, page)),
     ...renderIncomplete(result, mend, page),
     "",
     ...renderPaths(pathsOf(result), columns),
     ...(result.pruned.length > 0
-      ? wrapped(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`)
+      ? wrapToWidth(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`, columns, "  ")
       : []),
     "",
     "Next:",
     ...nextCommands(result, invocation).map((command) => `  ${command}`),
-    ...(childLists === undefined ? [] : ["", ...wrapped(childLists).map(paint.faint)]),
+    ...(childLists === undefined ? [] : ["", ...wrapped(childLists, page, paint.faint)]),
     ...renderJoin(result, invocation),
   ].join("\n");
 }
@@ -154,50 +186,33 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   };
 }
 
-/** The reasons for exit code 3 that were not printed on stderr yet. With --quiet, documents were not mentioned. */
-export function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
-  if (!quiet || manifest.status === "complete") return problems;
-  const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
-  const counted = `${documents} of ${countOf(manifest.documents.length, "document")}`;
-  return [...problems, documents > 0 ? `${counted} failed or changed while they were read` : listsText(manifest)];
-}
-
-function listsText({ joined }: RunResult["manifest"]): string {
-  return joined ? "some lists could not be read, or are not the same in all shards" : "some lists could not be read";
-}
-
 /** Maximum documents and warnings to show. manifest.json has the rest. */
 const shown = 10;
 
 /** Renders the incomplete documents, all other flaws of the run, and the commands that fix them. */
-function renderIncomplete(result: RunResult, commands: readonly string[], { paint, columns }: Page): readonly string[] {
+function renderIncomplete(result: RunResult, commands: readonly string[], page: Page): readonly string[] {
   const { manifest, names, problems } = result;
   const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
   const documents = incomplete.map(({ document_id: id, status, error }) => {
     const reason = messageText(String(error), 400);
-    return `${paint.bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${reason}`;
+    return `${page.paint.bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${reason}`;
   });
   const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
   const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
   const warnings = [...problems, ...others].map((sentence) => messageText(sentence));
   const mend = ["", "Once the cause is gone, read what is missing:", ...commands.map((command) => `  ${command}`)];
   return [
-    ...section("Incomplete:", documents, "more document", columns),
-    ...section("Warnings:", warnings, "more warning", columns),
+    ...section("Incomplete:", documents, "more document", page),
+    ...section("Warnings:", warnings, "more warning", page),
     ...(manifest.status === "partial" ? mend : []),
   ];
 }
 
 /** The first lines below a title; empty without lines. */
-function section(title: string, lines: readonly string[], noun: string, columns: number): readonly string[] {
+function section(title: string, lines: readonly string[], noun: string, page: Page): readonly string[] {
   if (lines.length === 0) return [];
-  const more = lines.length - shown;
-  return [
-    "",
-    title,
-    ...lines.slice(0, shown).flatMap((line) => wrapToWidth(`  ${line}`, columns, "    ")),
-    ...(more > 0 ? [`  … and ${countText(more, noun)} in manifest.json`] : []),
-  ];
+  const others = (more: number) => [`  … and ${countText(more, noun)} in manifest.json`];
+  return ["", title, ...firstOf(lines, shown, (line) => wrapped(`  ${line}`, page), others)];
 }
 
 type Saved = Pick<RunSummary, "originals" | "attachments">;

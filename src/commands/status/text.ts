@@ -1,9 +1,9 @@
 import { countText, durationText, numberText } from "../../amounts.js";
-import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
+import { cutToWidth } from "../../cli/display-width.js";
 import type { ProgressFacts, ReadingFacts } from "../../cli/log-schema.js";
 import { renderBar } from "../../cli/progress.js";
-import { layOutTable } from "../../cli/table.js";
-import { type Page, type Paint, secondsFrom, terminalText } from "../../cli/text.js";
+import { type Column, renderTable } from "../../cli/table.js";
+import { type Page, type Paint, plain, secondsFrom, terminalText, wrapped } from "../../cli/text.js";
 import type { News, Rendering } from "../../cli/view.js";
 import { jsonText } from "../../rows/exact-json.js";
 import type { Row } from "../../rows/row.js";
@@ -19,26 +19,24 @@ import {
 } from "../../status/watched-documents.js";
 
 /** A table of indexing statuses for people: document, status, percent, age, error. `now` is in milliseconds. */
-export function renderStatusTable(rows: readonly Row[], now: number, { paint, columns }: Page): string {
-  const head = ["document", "status", "done", "age", "error"];
-  const cells = rows.map((row) => [
-    terminalText(String(row.document_id)),
-    terminalText(String(row.indexing_status ?? "unknown"), 30),
-    percentText(row.completed_segments, row.total_segments),
-    ageText(row.processing_started_at, now),
-    row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
-  ]);
-  const [first = [], ...lines] = layOutTable([head, ...cells], {
-    columns: [{ id: true }, { least: 8 }, {}, {}, { wraps: true }],
-    width: columns,
-  });
-  const painted = lines.flatMap((row, at) => row.map((line) => coloured(line, cells[at]?.[1], paint)));
-  return [...first.map(paint.faint), ...painted].join("\n");
+export function renderStatusTable(rows: readonly Row[], now: number, page: Page): string {
+  const errorText = ({ error }: Row) => (error === null ? "" : typeof error === "string" ? error : jsonText(error));
+  const columns: readonly Column<Row>[] = [
+    { head: "document", cell: ({ document_id }) => terminalText(String(document_id)), id: true },
+    { head: "status", cell: statusOf, least: 8 },
+    { head: "done", cell: ({ completed_segments: done, total_segments: all }) => percentText(done, all) },
+    { head: "age", cell: ({ processing_started_at }) => ageText(processing_started_at, now) },
+    { head: "error", cell: (row) => terminalText(errorText(row), 100), wraps: true },
+  ];
+  const { good, bad } = page.paint;
+  const colours: Readonly<Record<string, Paint["good"]>> = { completed: good, error: bad };
+  return renderTable(rows, columns, page, (row) => colours[statusOf(row)] ?? plain)
+    .flat()
+    .join("\n");
 }
 
-function coloured(line: string, status: string | undefined, paint: Paint): string {
-  if (status === "completed") return paint.good(line);
-  return status === "error" ? paint.bad(line) : line;
+function statusOf({ indexing_status }: Row): string {
+  return terminalText(String(indexing_status ?? "unknown"), 30);
 }
 
 /** `40 %`; a dash while the service has no counts, for example right after an update. */
@@ -54,16 +52,16 @@ function ageText(startedAt: unknown, now: number): string {
 
 /** The outcome of a watch, for people. `now` is in milliseconds. */
 export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {
-  const { paint, columns } = page;
+  const { paint } = page;
   const { rows, seconds, readings, database, added } = result;
   const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
   const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
   const place = added ? "added to" : "the next run adds them to";
   return [
-    ...wrapToWidth(`${paint.strong(verdict)}: ${facts}`, columns, "  "),
+    ...wrapped(`${paint.strong(verdict)}: ${facts}`, page),
     "",
     ...(rows.length > 0 ? [renderStatusTable(rows, now, page), ""] : []),
-    ...(readings > 0 ? wrapToWidth(`${place} ${terminalText(database)}`, columns, "  ") : ["no status was read"]),
+    ...(readings > 0 ? wrapped(`${place} ${terminalText(database)}`, page) : ["no status was read"]),
   ].join("\n");
 }
 
@@ -161,36 +159,23 @@ export class WatchNews {
   }
 }
 
-interface DocumentProgress {
-  /** From 0 to 1; null if nothing is counted. */
-  readonly share: number | null;
-  /** Milliseconds left; null if unknown. */
-  readonly left: number | null;
-}
-
-function documentProgress({ row, samples }: WatchedDocument, now: number): DocumentProgress {
+/** The share done, from 0 to 1, and the milliseconds left; null if unknown. */
+function documentProgress({ row, samples }: WatchedDocument, now: number) {
   const counts = countsOf(row);
   return { share: counts ? counts.done / counts.total : null, left: timeLeft(samples, row, now) ?? null };
 }
 
-/** The progress of the whole watch. */
-interface DocumentSums {
-  readonly documents: number;
-  readonly completed: number;
-  /** In error, or gone from their batch. */
-  readonly failed: number;
-  /** Milliseconds until the slowest document is done; null unless known for each. */
-  readonly left: number | null;
-}
-
-function sumDocuments(documents: WatchedDocuments, now: number): DocumentSums {
+/**
+ * The progress of the whole watch. `failed`: in error, or gone from their batch. `left`: milliseconds until the slowest document is
+ * done; null unless known for each.
+ */
+function sumDocuments(documents: WatchedDocuments, now: number) {
   const all = [...documents.values()];
   const waiting = all.filter((document) => !isOver(document));
   const completed = all.filter(({ state }) => state === "completed").length;
-  const left = waiting.map(({ samples, row }) => timeLeft(samples, row, now));
-  const known = left.filter((each) => each !== undefined);
-  const longest = known.length === left.length && known.length > 0 ? known.reduce((a, b) => Math.max(a, b)) : null;
-  return { documents: all.length, completed, failed: all.length - waiting.length - completed, left: longest };
+  const times = waiting.map(({ samples, row }) => timeLeft(samples, row, now)).filter((time) => time !== undefined);
+  const left = times.length === waiting.length && times.length > 0 ? times.reduce((a, b) => Math.max(a, b)) : null;
+  return { documents: all.length, completed, failed: all.length - waiting.length - completed, left };
 }
 
 /** After this many milliseconds without an answer, the text shows the age of the status. */
@@ -262,7 +247,7 @@ function isWaiting({ row }: WatchedDocument): boolean {
 }
 
 function stageText({ row, state }: WatchedDocument): string {
-  return state === "gone" ? "gone" : terminalText(String(row.indexing_status ?? "unknown"), 30);
+  return state === "gone" ? "gone" : statusOf(row);
 }
 
 function leftText(left: number | null): string | undefined {

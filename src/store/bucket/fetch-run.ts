@@ -4,6 +4,7 @@ import { type ListedFile, listedFiles, type Manifest, manifestName } from "../..
 import { readManifest } from "../../dump/read-manifest.js";
 import { StopError } from "../../errors.js";
 import { isThere, makeFolders } from "../../files/files.js";
+import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { emptyReadProgress, type ReadProgress } from "../../read-progress.js";
 import type { Bucket } from "./bucket.js";
@@ -73,12 +74,36 @@ export async function fetchRunOf(job: JobCopy, run: BucketRun): Promise<void> {
   await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, job.options)); // opening the copy reports an invalid manifest
 }
 
+/**
+ * Fetches every object in the folder of a run, to verify the bucket's files. `isListed`: whether manifest.json is the one that
+ * head.json lists. Throws StopError if the run is removed meanwhile.
+ */
+export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<{ folder: string; isListed: boolean }> {
+  return copyInto(job, run, async (bucket, folder) => {
+    const files: WantedFile[] = [];
+    for await (const { key, bytes } of bucket.list(`${run.folder}/`)) {
+      const path = key.slice(run.folder.length + 1);
+      if (isSafe(path)) files.push({ key, path, bytes, sha256: undefined });
+    }
+    if (!files.some(({ path }) => path === manifestName)) throw noManifest(job, run);
+    await fetchFiles(bucket, folder, files, { ...job.options, step: `fetching run ${run.run_id}` });
+    const { sha256 } = await fingerprint(join(folder, manifestName));
+    return { folder, isListed: sha256 === run.manifest.sha256 };
+  });
+}
+
+function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError {
+  const problem = `${url}/${folder}/${manifestName} is not there, although head.json lists the run`;
+  return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
+}
+
+/** Whether a path stays inside its folder. Runs write only safe paths. */
+function isSafe(path: string): boolean {
+  return !/[\\\p{Cc}]/u.test(path) && path.split("/").every((name) => !["", ".", ".."].includes(name));
+}
+
 /** Copies into the folder of a run. If the run was removed meanwhile, for example by `output.keep`, the error says so. */
-export function copyInto<T>(
-  job: JobCopy,
-  run: BucketRun,
-  copy: (bucket: Bucket, folder: string) => Promise<T>,
-): Promise<T> {
+function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder: string) => Promise<T>): Promise<T> {
   const folder = join(job.folder, "runs", run.run_id);
   return fetching(job, async (bucket) => {
     await makeFolders(job.folder, join("runs", run.run_id, manifestName));

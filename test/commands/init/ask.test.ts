@@ -116,7 +116,8 @@ test("flags that answer questions need --ask", async () => {
   const { code, stderr } = await runHere(["init", path, "--dataset", "x", "--format", "csv"]);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: "kbdump: 2 problems with the command line:\n  --dataset: needs --ask\n  --format: needs --ask\n",
+    stderr:
+      "kbdump: 2 problems with the command line:\n  --dataset: only together with --ask\n  --format: only together with --ask\n",
   });
 });
 

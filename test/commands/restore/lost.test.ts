@@ -105,15 +105,15 @@ test("every problem of the line is reported at once, before a run is looked for"
   const { code, stderr, options } = await restore(["nothing", ...wrong, ...more, "--apply"]);
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toBe(`kbdump: 9 problems with the command line:
+  --timeout: got "soon", expected seconds, or a time such as 30s, 10m or 2h, from 1 s to 1 h
+  --settle: got "2h", expected seconds, or a time such as 30s, 10m or 2h, from 0 s to 1 h
+  --memory: got "lots", expected a size such as 800MB or 2GB
   --document: got "x", expected a UUID, 8-4-4-4-12 hexadecimal digits
   --to: got "nowhere", expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
   --key-env: got a value that is not shown, expected the name of an environment variable that holds the key, not the key itself
   --concurrency: got 0, expected a whole number from 1 to 64
   --max-rps: got 0, expected a number above 0, at most 10000
-  --memory: got "lots", expected a size such as 800MB or 2GB
   --apply: there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it
-  --timeout: got "soon", expected seconds, or a time such as 30s, 10m or 2h, from 1 s to 1 h
-  --settle: got "2h", expected seconds, or a time such as 30s, 10m or 2h, from 0 s to 1 h
 `);
 });
 

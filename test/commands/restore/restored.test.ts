@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderRestored } from "../../../src/commands/restore/restored.js";
+import { renderRestored } from "../../../src/commands/restore/plan.js";
 import {
   appliedOf,
   documentOf,

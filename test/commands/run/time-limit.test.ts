@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { TimeLimit, timeLimitFrom } from "../../../src/commands/run.js";
-import { InterruptedError, UsageError } from "../../../src/errors.js";
+import { TimeLimit } from "../../../src/commands/run.js";
+import { InterruptedError } from "../../../src/errors.js";
 import { runHere } from "../../cli/run-here.js";
 import { inFull } from "../../rounds.js";
 import { jobFile, testFolder } from "../../run/job-for.js";
@@ -35,8 +35,10 @@ test.each([
   expect(interrupt).toHaveBeenCalledTimes(times);
 });
 
-test.each(["", "4x", "0", "9999h", ["1h", "2h"]])("--max-duration %j is refused", (value) => {
-  expect(() => timeLimitFrom(value)).toThrow(UsageError);
+test.each([[""], ["4x"], ["0"], ["9999h"], ["1h", "2h"]])("--max-duration %j %j is refused", async (...values) => {
+  const { code, stderr } = await runHere(["run", "job.yaml", ...values.map((value) => `--max-duration=${value}`)]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^kbdump: (1 problem with the command line:\n {2})?--max-duration: /);
 });
 
 test.runIf(inFull)("--max-duration ends a slow run, and the next one continues from there", async () => {

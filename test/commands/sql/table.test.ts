@@ -13,10 +13,10 @@ const rows = [
   ["a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac", 12, "one\ntwo\u001b[31m", null],
   ["3c78b355", new ExactNumber("9007199254740993"), "", { a: new ExactNumber("1.50") }],
 ];
-const at = (width: number | undefined) => ({ paint: paintFor({}, {}), columns: width });
+const at = (width: number) => ({ paint: paintFor({}, {}), columns: width });
 
 test("numbers are right-aligned, NULL is visible, and no character moves the cursor", () => {
-  expect(renderQuery({ columns, rows, isCut: false }, at(undefined)).split("\n")).toEqual([
+  expect(renderQuery({ columns, rows, isCut: false }, at(Number.POSITIVE_INFINITY)).split("\n")).toEqual([
     "document_id                                     chunks  content             extra",
     "a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac                12  one\\ntwo\\u001b[31m  NULL",
     '3c78b355                              9007199254740993                      {"a":1.50}',

@@ -123,7 +123,7 @@ test("2 with every flag that is wrong or lonely, for a document of another run, 
   const lonely = ["--key-env=K", "--allow-http", "--concurrency=1", "--max-rps=1", `--document=${uuid(9)}`];
   const { code, stderr } = await runHere(["verify", "run", ...lonely]);
   expect(code).toBe(2);
-  const why = "only with --against, which names the service to compare with";
+  const why = "only together with --against";
   for (const flag of lonely) expect(stderr).toContain(`${flag.split("=")[0]}: ${why}`);
   const wrong = await runHere([
     "verify",
