@@ -9,9 +9,9 @@ import { bucketNames, withBucketNames } from "./bucket-names.js";
 import { type Command, commonOptions, type Environment, type Surroundings } from "./command.js";
 import { printResult } from "./output.js";
 import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./parse-command-line.js";
+import { openView, type View } from "./progress-view.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
 import { jsonLine, pageFor } from "./text.js";
-import { openView, type View } from "./view.js";
 
 export const commands = commandsIn(new URL("../commands/", import.meta.url));
 

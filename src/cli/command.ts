@@ -6,8 +6,8 @@ import type { Invocation } from "../shell-text.js";
 import type { Copies } from "../store/bucket/copies.js";
 import type { BucketNames } from "./bucket-names.js";
 import type { Terminal } from "./dialogue.js";
+import type { Output, View } from "./progress-view.js";
 import type { Page } from "./text.js";
-import type { Output, View } from "./view.js";
 
 /** The kind of files that a shell suggests. */
 export type Files = "file" | "folder" | "job file";

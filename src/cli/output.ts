@@ -18,8 +18,8 @@ import { commonOptions } from "./command.js";
 import { wrapToWidth } from "./display-width.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
 import { readLine } from "./parse-command-line.js";
+import type { Output } from "./progress-view.js";
 import { jsonLine, messageText } from "./text.js";
-import type { Output } from "./view.js";
 
 /**
  * Prints the result of a command. Rejects with StopError if stdout fails, for example on a full disk; `achieved` then says what

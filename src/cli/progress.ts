@@ -4,8 +4,8 @@ import type { ReadProgress } from "../read-progress.js";
 import { type ShardNumber, shardText } from "../words.js";
 import { cutToWidth } from "./display-width.js";
 import type { ProgressFacts } from "./log-schema.js";
+import type { Rendering, Screen } from "./progress-view.js";
 import { secondsFrom } from "./text.js";
-import type { Rendering, Screen } from "./view.js";
 
 /** The progress of a task. All long tasks use this one type. */
 interface Progress {

@@ -5,8 +5,8 @@ import { type Arguments, defineCommand, type Environment, type Options, type Sur
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
 import { renderRun, renderWork } from "../cli/progress.js";
+import type { Rendering } from "../cli/progress-view.js";
 import { type Page, pageFor, terminalText } from "../cli/text.js";
-import type { Rendering } from "../cli/view.js";
 import { InterruptedError, type Problem, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";

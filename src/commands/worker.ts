@@ -4,7 +4,7 @@ import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationOption, wholeNumberFrom } from "../cli/flag-values.js";
 import { jobFrom, outOption } from "../cli/options.js";
 import { progressOfRun, renderWork } from "../cli/progress.js";
-import type { Rendering } from "../cli/view.js";
+import type { Rendering } from "../cli/progress-view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunProgress, type RunProgress, waitingForDocuments } from "../job/run-progress.js";
 import { type WorkerResult, workerResult } from "../parallel/worker-options.js";

@@ -1,4 +1,4 @@
-import type { Intent, JournalLine, Outcome, Write } from "./journal-lines.js";
+import type { Intent, JournalLine, Outcome, Write } from "./journal-schema.js";
 
 /** A row of the target that a restore made or changed, and its expected state. */
 export interface WrittenRow {

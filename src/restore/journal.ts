@@ -12,7 +12,7 @@ import {
   type Outcome,
   type WriteFacts,
   type WriteRequest,
-} from "./journal-lines.js";
+} from "./journal-schema.js";
 
 /** The restore that a journal belongs to. */
 interface JournalId {

@@ -2,10 +2,10 @@ import { type ChunkRow, isSameSet } from "../compare/document-rows.js";
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import type { WrittenRow } from "./journal-facts.js";
-import type { Intent } from "./journal-lines.js";
+import type { Intent } from "./journal-schema.js";
 import type { RowPair } from "./proof-pairs.js";
 import type { RowDifference } from "./result.js";
-import { childHash, haveSameTexts, keywordsHash, type StandingChild, textsHash } from "./standing-rows.js";
+import { childHash, haveSameTexts, keywordsHash, type StandingChild, textsHash } from "./target-rows.js";
 
 /** The columns of a chunk that a proof compares. */
 type Chunk = Pick<

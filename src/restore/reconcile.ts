@@ -6,7 +6,7 @@ import { type ReadPage, readList } from "../crawl/read-list.js";
 import { isMapping } from "../schema.js";
 import { countOf } from "../words.js";
 import type { Journal } from "./journal.js";
-import type { Intent, WriteFacts } from "./journal-lines.js";
+import type { Intent, WriteFacts } from "./journal-schema.js";
 import {
   childHash,
   ifThere,
@@ -17,7 +17,7 @@ import {
   type StandingChild,
   standingChunk,
   textsHash,
-} from "./standing-rows.js";
+} from "./target-rows.js";
 import {
   concludeFound,
   type Found,

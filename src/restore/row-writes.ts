@@ -2,8 +2,8 @@ import type { Place } from "../client/knowledge-api.js";
 import type { ChunkUpdate, NewChunk, PreparedWrite, WrittenRow } from "../client/write/operations.js";
 import type { Writer } from "../client/write/writer.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
-import type { WriteFacts } from "./journal-lines.js";
-import { childHash, keywordsHash, type StandingChild, type StandingChunk, textsHash } from "./standing-rows.js";
+import type { WriteFacts } from "./journal-schema.js";
+import { childHash, keywordsHash, type StandingChild, type StandingChunk, textsHash } from "./target-rows.js";
 
 /** The document of the target that gets the rows. */
 export interface RowPlace {

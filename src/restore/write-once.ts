@@ -6,8 +6,8 @@ import type { Writer } from "../client/write/writer.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Log } from "../log.js";
 import type { Journal } from "./journal.js";
-import type { Intent, Made, Write, WriteFacts } from "./journal-lines.js";
-import { isIndexed } from "./standing-rows.js";
+import type { Intent, Made, Write, WriteFacts } from "./journal-schema.js";
+import { isIndexed } from "./target-rows.js";
 
 /** The rules for writing. Times are in milliseconds. */
 export interface WriteOptions {

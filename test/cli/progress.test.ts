@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RecentRate, renderBar, renderReading, renderRun, silentTime, waitingText } from "../../src/cli/progress.js";
-import { openView } from "../../src/cli/view.js";
+import { openView } from "../../src/cli/progress-view.js";
 import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
 
 import { withoutTimes } from "./run-kbdump.js";

@@ -33,7 +33,7 @@ export async function finished(child: ChildProcess): Promise<Finished> {
   return { code, stdout, stderr: withoutTimes(stderr) };
 }
 
-/** Removes the time of day from the start of each log line; test/cli/view.test.ts checks the times. */
+/** Removes the time of day from the start of each log line; test/cli/progress-view.test.ts checks the times. */
 export function withoutTimes(stderr: string): string {
   return stderr.replace(/^\d\d:\d\d:\d\d /gm, "");
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openView } from "../../src/cli/view.js";
+import { openView } from "../../src/cli/progress-view.js";
 import { renderWorker } from "../../src/commands/worker.js";
 import { emptyRunProgress, readingDocuments, waitingForDocuments } from "../../src/job/run-progress.js";
 import { withoutTimes } from "../cli/run-kbdump.js";

@@ -5,7 +5,7 @@ import { tables } from "../../src/database/tables.js";
 import { historyViews, stateViews } from "../../src/database/views.js";
 import { jobJsonSchema } from "../../src/job/write-json-schema.js";
 import { metricsAfter } from "../../src/notify/run-metrics.js";
-import { lineSchema } from "../../src/restore/journal-lines.js";
+import { lineSchema } from "../../src/restore/journal-schema.js";
 import { documentation, namesBelow, pages, tableBelow } from "../documentation.js";
 import { outcomeOf } from "../notify/outcome-of.js";
 

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { NewDataset, PreparedWrite } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import { nameText } from "../../words.js";
-import type { WriteFacts } from "../journal-lines.js";
+import type { WriteFacts } from "../journal-schema.js";
 import { plannedWrite, readFields, type StandingField } from "../reconcile.js";
 import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";

@@ -6,7 +6,7 @@ import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
 import { plannedWrite, type StandingField, stateOf } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
-import { ifThere, readStandingChunks } from "../standing-rows.js";
+import { ifThere, readStandingChunks } from "../target-rows.js";
 import { madeBy, writeNow } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";

@@ -5,7 +5,7 @@ import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";
 import type { RowDifference } from "../result.js";
 import { newChunk } from "../row-writes.js";
-import { type HashedChunk, haveSameTexts, readHashes, textsHash } from "../standing-rows.js";
+import { type HashedChunk, haveSameTexts, readHashes, textsHash } from "../target-rows.js";
 import {
   astray,
   type ChunkCopy,

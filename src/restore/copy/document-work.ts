@@ -5,7 +5,7 @@ import { SkipError } from "../../errors.js";
 import { plannedWrite } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
 import type { RowPlace, RowWrite } from "../row-writes.js";
-import { ifThere, type StandingChunk, standingChunk } from "../standing-rows.js";
+import { ifThere, type StandingChunk, standingChunk } from "../target-rows.js";
 import {
   type Answered,
   type Ended,

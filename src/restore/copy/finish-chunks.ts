@@ -2,7 +2,7 @@ import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { RowDifference } from "../result.js";
 import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
-import { readChildren, type StandingChild } from "../standing-rows.js";
+import { readChildren, type StandingChild } from "../target-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan } from "./copy-plan.js";
 import { type ChunkCopy, type DocumentCopy, type RowOutcome, readChunk, write, writing } from "./document-work.js";

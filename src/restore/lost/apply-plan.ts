@@ -16,7 +16,7 @@ import {
   type StandingChild,
   type StandingChunk,
   textsHash,
-} from "../standing-rows.js";
+} from "../target-rows.js";
 import { interleave, sideBySide, type Waiting } from "../write-once.js";
 import {
   type ApplyOptions,

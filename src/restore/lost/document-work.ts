@@ -2,7 +2,7 @@ import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
 import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
-import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } from "../standing-rows.js";
+import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } from "../target-rows.js";
 import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 import type { RestoreProgress } from "./restore-options.js";
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openView } from "../../../src/cli/progress-view.js";
 import { pageFor, terminalText } from "../../../src/cli/text.js";
-import { openView } from "../../../src/cli/view.js";
 import {
   renderDocumentLine,
   renderWatch,

@@ -2,7 +2,7 @@ import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
 import { type ApplyCopyOptions, applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { type Copied, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
-import type { JournalLine } from "../../../src/restore/journal-lines.js";
+import type { JournalLine } from "../../../src/restore/journal-schema.js";
 import { reconcile } from "../../../src/restore/reconcile.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";

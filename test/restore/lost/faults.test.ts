@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ChildRestore, ChunkRestore } from "../../../src/compare/lost/restore-plan.js";
-import type { StandingChunk } from "../../../src/restore/standing-rows.js";
+import type { StandingChunk } from "../../../src/restore/target-rows.js";
 import { inFull, rounds } from "../../rounds.js";
 import { integer, pick, type Random, randomFrom } from "../../servers/random.js";
 import type { Fault } from "./flaky-service.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
 import { type JournalOptions, openJournal } from "../../../src/restore/journal.js";
-import type { WriteFacts } from "../../../src/restore/journal-lines.js";
+import type { WriteFacts } from "../../../src/restore/journal-schema.js";
 import { testFolder } from "../../run/job-for.js";
 import { journalText } from "../journal-text.js";
 

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { WrittenRow } from "../../../src/restore/journal-facts.js";
 import { compareRestored } from "../../../src/restore/prove.js";
-import {
-  childHash,
-  keywordsHash,
-  standingChild,
-  standingChunk,
-  textsHash,
-} from "../../../src/restore/standing-rows.js";
+import { childHash, keywordsHash, standingChild, standingChunk, textsHash } from "../../../src/restore/target-rows.js";
 import { allOf, paired } from "../paired.js";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import { openJournal } from "../../../src/restore/journal.js";
 import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
 import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
 import { compareRestored } from "../../../src/restore/prove.js";
-import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/standing-rows.js";
+import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/target-rows.js";
 import { mayMakeTwo } from "../../../src/restore/write-once.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
