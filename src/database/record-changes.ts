@@ -1,5 +1,5 @@
 import type { StateRows } from "../compare/compare-states.js";
-import { type Connection, duckDbThreads } from "../duckdb/open-duckdb.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf } from "../duckdb/read-rows.js";
 import { isJson, sqlText } from "../duckdb/sql.js";
 import { columns } from "../rows/columns.js";
@@ -81,8 +81,8 @@ function olderRuns(kind: HistoryKind, run: string): string {
 
 /**
  * Fills the table of changes: the earlier ones, then the new ones; removed, changed and lost rows include their old values. Uses one
- * statement and one thread, because appending to an existing table, or merging the work of several threads, leaves holes in the
- * file. Tells DuckDB to keep the join side without texts in memory.
+ * statement, because appending to an existing table leaves holes in the file. Tells DuckDB to keep the join side without texts in
+ * memory.
  */
 function insertNamed(kind: HistoryKind, run: string): string {
   const { table, ids, compared } = histories[kind];
@@ -105,12 +105,10 @@ function insertNamed(kind: HistoryKind, run: string): string {
       return `CASE WHEN ${recorded} THEN b."${name}" END AS "${name}"`;
     });
   return `SET disabled_optimizers = 'join_order,build_side_probe_side';
-    SET threads = 1;
     INSERT INTO ${table} BY NAME FROM ${table}_kept
       UNION ALL BY NAME SELECT ${known}, ${place}, ${values.join(", ")}
         FROM ${kind}_before b JOIN ${kind}_named f ON b.row = f.row
       UNION ALL BY NAME SELECT ${known}, ${place} FROM ${kind}_named f WHERE f.row IS NULL;
-    SET threads = ${duckDbThreads};
     RESET disabled_optimizers`;
 }
 

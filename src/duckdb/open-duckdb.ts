@@ -29,8 +29,8 @@ export const defaultMemory = "800MB";
  */
 export const comparisonMemory = "300MB";
 
-/** The number of DuckDB threads in total. */
-export const duckDbThreads = 2;
+/** The default number of DuckDB threads. */
+const duckDbThreads = 2;
 
 /** An open database. `close` closes the connection, then the instance. */
 interface OpenDuckDb {
@@ -162,8 +162,7 @@ export function memoryShare(memory: string, share: number): string {
   return memory.replace(/^[\d.]+/, (amount) => String(Number(amount) * share));
 }
 
-/** The options of each of several concurrent DuckDB instances, which share memory and threads. */
-export function shareOf(options: DuckDbOptions, work: { readonly instances?: number; readonly threads?: number }) {
-  const { instances = 1, threads = Math.max(1, Math.floor(duckDbThreads / instances)) } = work;
-  return { ...options, memory: memoryShare(options.memory, 1 / instances), threads };
+/** The options of each of several concurrent DuckDB instances, which share memory. */
+export function shareOf(options: DuckDbOptions, instances = 1): DuckDbOptions {
+  return { ...options, memory: memoryShare(options.memory, 1 / instances) };
 }

@@ -24,15 +24,14 @@ type Finish = (
 
 /**
  * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and the
- * database then share DuckDB's memory. If memory runs out, it starts over, one output after the other, with a single DuckDB thread,
- * because each thread holds 2,048 rows of any length in memory.
+ * database then share DuckDB's memory. If their share is too small, it starts over, one output after the other.
  */
 export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {
     return await finishAtOnce(rows, outputs, progress, signal);
   } catch (error) {
-    if (!lacksMemory(error)) throw error;
-    return finishOneByOne({ ...rows, threads: 1 }, outputs, progress, signal);
+    if (outputs.loaded < 2 || !lacksMemory(error)) throw error;
+    return finishOneByOne(rows, outputs, progress, signal);
   }
 };
 

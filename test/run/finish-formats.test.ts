@@ -61,23 +61,22 @@ it("makes all formats at the same time, and shares the memory of DuckDB among tw
 
 const lack = new Error("Out of Memory Error: failed to allocate data of size 16.0 MiB");
 
-it("makes one after the other, with all of the memory and one thread, if a share of it is too small", async () => {
-  const large: Work = async ({ instances, threads }) => {
-    if (instances === 2 || threads !== 1) throw lack;
+it("makes one after the other, with all of the memory, if a share of it is too small", async () => {
+  const large: Work = async ({ instances }) => {
+    if (instances === 2) throw lack;
   };
   const { finished, steps } = startFinishing({ csv: done, parquet: large, database: done });
   expect((await finished).files.map(({ path }) => path)).toEqual(paths);
   expect(steps).toEqual(["writing csv, parquet, duckdb", "writing csv", "writing parquet", "writing duckdb"]);
 });
 
-it("also does so for only a database, because two threads may need more than one", async () => {
-  const threads: unknown[] = [];
-  const database: Work = async (rows) => {
-    if (threads.push(rows.threads) === 1) throw lack;
+it("does not try again if there is only a database, which had all of the memory", async () => {
+  const failing: Work = async () => {
+    throw lack;
   };
-  const { finished } = startFinishing({ csv: done, parquet: done, database }, 1);
-  await finished;
-  expect(threads).toEqual([undefined, 1]);
+  const { finished, steps } = startFinishing({ csv: done, parquet: done, database: failing }, 1);
+  await expect(finished).rejects.toThrow("Out of Memory");
+  expect(steps).toHaveLength(1);
 });
 
 it("rejects with any other error, once nothing writes any more", async () => {

@@ -63,8 +63,6 @@ export interface StagedRows {
   readonly rows: (kind: Kind) => number;
   /** DuckDB instances working on these rows at the same time; default: one. */
   readonly instances?: number;
-  /** Threads per instance; default: DuckDB's threads, divided among the instances. */
-  readonly threads?: number;
 }
 
 /** The rows of a kind, or of one kind and one dataset. */

@@ -29,13 +29,15 @@ const groupRows = 122_880;
  */
 const partitionRows = 4096;
 
-/** Parquet with zstd, written by DuckDB from the joined JSONL in the same order. */
+/**
+ * Parquet with zstd, written by DuckDB from the joined JSONL in the same order. Uses one thread: a second one hardly saves time,
+ * needs two to three times the memory, and makes the borders of small row groups, and so the bytes, depend on timing.
+ */
 export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
   return {
     format: "parquet",
-    finish: ({ folder, tables, ...work }) => {
-      const { threads, ...share } = shareOf(duckDb, work);
-      return withDuckDb(":memory:", share, async (connection) => {
+    finish: ({ folder, tables, instances }) =>
+      withDuckDb(":memory:", { ...shareOf(duckDb, instances), threads: 1 }, async (connection) => {
         const files: StagedFile[] = [];
         for (const table of tables) {
           const { kind, dataset, rows, jsonl } = table;
@@ -43,8 +45,6 @@ export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
           const target = join(folder, path);
           await makeFolders(folder, path);
           const source = selectJsonl(kind, { paths: [jsonl.path], ...jsonl.text }, "VARCHAR");
-          // With several threads, the borders of small row groups depend on timing, so the bytes would differ between runs.
-          await connection.run(`SET threads = ${dataset === undefined ? threads : 1}`);
           const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(table)}`;
           const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
           await seal(target);
@@ -52,8 +52,7 @@ export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
           files.push({ path, rows, ...(await fingerprint(target)) });
         }
         return files;
-      });
-    },
+      }),
   };
 }
 
