@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
+/** Node keeps the compiled code of the program here. The tests start it thousands of times, and compiling takes a tenth of the time. */
+const compileCache = fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url));
+
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
@@ -13,7 +16,7 @@ export interface Finished {
 /** Starts the built program. It sees only PATH and the given variables, so no key of this machine leaks in. */
 export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
   return spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: compileCache, ...env },
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });
