@@ -13,14 +13,11 @@ const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 /** Files that only `npm run test:long` runs. */
 const onlyLong = tests.filter((path) => path.endsWith(".long.test.ts"));
 
-/** Files with tests that run only, or with more rounds, in `npm run test:long`. */
-const partlyLong = tests.filter((path) => /from "[./]*rounds\.js"/.test(textOf(path)) && !onlyLong.includes(path));
-
 /** Tests that mock modules or change process-wide settings, so they need their own process. */
 const alone = tests.filter((path) => /vi\.mock\(|process\.env\.TZ|fault-library/.test(textOf(path)));
 
 const inFull = process.env.KBDUMP_LONG === "1";
-const included = inFull ? [...onlyLong, ...partlyLong] : tests.filter((path) => !onlyLong.includes(path));
+const included = inFull ? tests : tests.filter((path) => !onlyLong.includes(path));
 
 /** Runs the files with the largest timeouts first, so that no worker starts a long one when the others are done. */
 class LongestFirst extends BaseSequencer {
