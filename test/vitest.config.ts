@@ -38,7 +38,10 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
-    env: { http_proxy: "", https_proxy: "" }, // the test servers run on this machine, where no proxy reaches them
+    env: {
+      ...{ http_proxy: "", https_proxy: "" }, // the test servers run on this machine, where no proxy reaches them
+      NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compiled"), // tests start the program thousands of times
+    },
     testTimeout: inFull ? 240_000 : 60_000,
     hookTimeout: 60_000,
     maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time

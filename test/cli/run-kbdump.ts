@@ -4,19 +4,21 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** Node keeps the compiled code of the program here. The tests start it thousands of times, and compiling takes a tenth of the time. */
-const compileCache = fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url));
-
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Starts the built program. It sees only PATH and the given variables, so no key of this machine leaks in. */
+const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+
+/** What the program sees of the environment of the tests, so that no key of this machine leaks in. */
+export const cleanEnv: NodeJS.ProcessEnv = { PATH, HOME, NODE_COMPILE_CACHE };
+
+/** Starts the built program with the given variables. */
 export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
   return spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: compileCache, ...env },
+    env: { ...cleanEnv, ...env },
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });
