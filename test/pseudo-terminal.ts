@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { expect } from "vitest";
+import { cleanEnv } from "./cli/run-kbdump.js";
 
 /** The size of a terminal, in characters. */
 export interface Size {
@@ -45,7 +46,7 @@ export function openKbdump(
     name: "xterm-256color",
     cols: columns,
     rows,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...cleanEnv, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
   let heard = performance.now();

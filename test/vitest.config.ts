@@ -13,14 +13,11 @@ const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 /** Files that only `npm run test:long` runs. */
 const onlyLong = tests.filter((path) => path.endsWith(".long.test.ts"));
 
-/** Files with tests that run only, or with more rounds, in `npm run test:long`. */
-const partlyLong = tests.filter((path) => /from "[./]*rounds\.js"/.test(textOf(path)) && !onlyLong.includes(path));
-
 /** Tests that mock modules or change process-wide settings, so they need their own process. */
 const alone = tests.filter((path) => /vi\.mock\(|process\.env\.TZ|fault-library/.test(textOf(path)));
 
 const inFull = process.env.KBDUMP_LONG === "1";
-const included = inFull ? [...onlyLong, ...partlyLong] : tests.filter((path) => !onlyLong.includes(path));
+const included = inFull ? tests : tests.filter((path) => !onlyLong.includes(path));
 
 /** Runs the files with the largest timeouts first, so that no worker starts a long one when the others are done. */
 class LongestFirst extends BaseSequencer {
@@ -41,7 +38,10 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
-    env: { http_proxy: "", https_proxy: "" }, // the test servers run on this machine, where no proxy reaches them
+    env: {
+      ...{ http_proxy: "", https_proxy: "" }, // the test servers run on this machine, where no proxy reaches them
+      NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compiled"), // tests start the program thousands of times
+    },
     testTimeout: inFull ? 240_000 : 60_000,
     hookTimeout: 60_000,
     maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time

@@ -25,7 +25,26 @@ const markTables = ["chunks", "documents", "runs", "indexing_status"];
  * Inspects a database without changing it or disturbing its readers. If another process is writing to it, inspects a copy. Rejects
  * if the state cannot be determined: no permission, a disk error, a newer version of DuckDB's format.
  */
-export async function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
+export function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
+  return inspect(path, options, look);
+}
+
+/** Like inspectDatabase, and also reads every block of our tables, which takes about a second for 200,000 chunks. */
+export function inspectWholly(path: string, options: DuckDbOptions): Promise<Inspected> {
+  return inspect(path, options, async (connection) => {
+    const found = await look(connection);
+    if (found.state !== "ours") return found;
+    const error = await readAll(connection).catch((reason: unknown) => reason);
+    options.signal?.throwIfAborted();
+    return isCorruption(error) ? { state: "corrupt", reason: damagedBlocks } : found;
+  });
+}
+
+async function inspect(
+  path: string,
+  options: DuckDbOptions,
+  lookAt: (connection: Connection) => Promise<Inspected>,
+): Promise<Inspected> {
   const facts = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error; // a database may be there
@@ -33,8 +52,9 @@ export async function inspectDatabase(path: string, options: DuckDbOptions): Pro
   if (!facts) return { state: "absent" };
   if (!facts.isFile()) return { state: "foreign", what: "is not a file" };
   try {
-    return await withDuckDb(path, { ...options, readOnly: true }, look);
+    return await withDuckDb(path, { ...options, readOnly: true }, lookAt);
   } catch (error) {
+    options.signal?.throwIfAborted();
     if (isCorruption(error)) return { state: "corrupt", reason: reasonOf(error, path) };
     return inspectCopy(path, options);
   }
@@ -66,15 +86,6 @@ async function withCopy<T>(
 }
 
 const copyFor = ({ temporary }: DuckDbOptions): string => `${temporary}.look`;
-
-/** Like inspectDatabase, and also reads every block of our tables, which takes about a second for 200,000 chunks. */
-export async function inspectWholly(path: string, options: DuckDbOptions): Promise<Inspected> {
-  const found = await inspectDatabase(path, options);
-  if (found.state !== "ours") return found;
-  const error = await withDuckDb(path, { ...options, readOnly: true }, readAll).catch((reason: unknown) => reason);
-  options.signal?.throwIfAborted();
-  return isCorruption(error) ? { state: "corrupt", reason: damagedBlocks } : found;
-}
 
 async function look(connection: Connection): Promise<Inspected> {
   const there = await tablesIn(connection);

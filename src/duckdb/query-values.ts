@@ -1,4 +1,9 @@
-import {
+import type { DuckDBValue } from "@duckdb/node-api";
+import { UsageError } from "../errors.js";
+import { ExactNumber, parseJson } from "../rows/exact-json.js";
+import { type Connection, loadDuckDb } from "./open-duckdb.js";
+
+const {
   DuckDBArrayValue,
   DuckDBDecimalValue,
   DuckDBListValue,
@@ -10,12 +15,8 @@ import {
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   DuckDBUnionValue,
-  type DuckDBValue,
   StatementType,
-} from "@duckdb/node-api";
-import { UsageError } from "../errors.js";
-import { ExactNumber, parseJson } from "../rows/exact-json.js";
-import type { Connection } from "./open-duckdb.js";
+} = loadDuckDb();
 
 /**
  * Converts a DuckDB value to JSON: exact numbers, times in ISO 8601 (in UTC if they have a zone), lists as arrays, structs and
@@ -74,7 +75,7 @@ function isoFrom(value: DuckDBValue, zone: string): string {
 }
 
 /** Kinds of statements that return rows and change nothing. */
-const reading: readonly StatementType[] = [StatementType.SELECT, StatementType.EXPLAIN, StatementType.PRAGMA];
+const reading = [StatementType.SELECT, StatementType.EXPLAIN, StatementType.PRAGMA];
 
 /**
  * Checks that a text is one read-only statement. Throws UsageError if not, or DuckDB's error if it does not parse or names

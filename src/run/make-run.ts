@@ -66,7 +66,14 @@ export async function prepareRun(workspace: Workspace, job: Job, context: MakeRu
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
   signal.throwIfAborted();
   // Load DuckDB while the first requests run. If that fails, the run ends now instead of after hours of reading.
-  if (outputs.loaded > 0) setImmediate(() => loadDuckDb().catch((error: unknown) => unloadable.abort(error)));
+  if (outputs.loaded > 0)
+    setImmediate(() => {
+      try {
+        loadDuckDb();
+      } catch (error) {
+        unloadable.abort(error);
+      }
+    });
   return { outputs, signal, waiting, losses, isDamaged };
 }
 

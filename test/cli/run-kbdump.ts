@@ -10,10 +10,15 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Starts the built program. It sees only PATH and the given variables, so no key of this machine leaks in. */
+const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+
+/** What the program sees of the environment of the tests, so that no key of this machine leaks in. */
+export const cleanEnv: NodeJS.ProcessEnv = { PATH, HOME, NODE_COMPILE_CACHE };
+
+/** Starts the built program with the given variables. */
 export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
   return spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...cleanEnv, ...env },
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });

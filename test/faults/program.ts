@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { finished } from "../cli/run-kbdump.js";
+import { cleanEnv, finished } from "../cli/run-kbdump.js";
 import { threadStates } from "./thread-states.js";
 
 const built = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -36,7 +36,7 @@ export function startProgram(name: string, args: readonly string[], env: NodeJS.
   const renamed = ["unshare", "--uts", "sh", "-c", `hostname ${host} && exec "$@"`, "sh", ...command];
   const [file = "", ...rest] = host === undefined ? command : renamed;
   const child = spawn(file, rest, {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...cleanEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -20,7 +20,13 @@ export interface WriteOptions {
 export async function writeDump(base: string, tables: Tables, options: WriteOptions = {}): Promise<string> {
   const { formats = ["jsonl"], csvSafe = false, compress = "none" } = options;
   const csv = formats.includes("csv") && (csvSafe ? "safe" : true);
-  const stage = await stageOf(base, tables, { publishJsonl: formats.includes("jsonl"), csv, compress });
+  // Few parts: the files of a dump do not show them, and for some tests, writing hundreds of parts takes most of the time.
+  const stage = await stageOf(base, tables, {
+    publishJsonl: formats.includes("jsonl"),
+    rowsPerPart: 1_000,
+    csv,
+    compress,
+  });
   const duckDb = { memory: "800MB", temporary: join(base, "spill") };
   const files: StagedFile[] = [];
   for (const format of formats) {

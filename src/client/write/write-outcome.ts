@@ -1,9 +1,10 @@
 import { openAsBlob } from "node:fs";
 import { stat } from "node:fs/promises";
-import { FormData } from "undici";
+import type { FormData } from "undici";
 import { RetryError, SkipError, StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { jsonOf } from "../check-answer.js";
+import { undici } from "../connections.js";
 import { isUnsent, type MessageFacts } from "../failed-request.js";
 import {
   hintFor,
@@ -110,7 +111,7 @@ export interface LocalFile {
  */
 export async function sendFile<T>(file: LocalFile, send: (form: FormData) => Promise<T>): Promise<T> {
   const blob = await openFile(file);
-  const form = new FormData();
+  const form = new undici.FormData();
   form.append("file", blob, file.name);
   try {
     return await send(form);

@@ -4,7 +4,7 @@ import type { Decision, PlanOptions } from "../../../src/compare/lost/decisions.
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 import { jsonText } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";
-import { JobDatabase } from "../../database/job-database.js";
+import { JobDatabase, madeOnce } from "../../database/job-database.js";
 import { change, quoted } from "../../database/query.js";
 import { noRows, type Tables } from "../../dump/formats/stage.js";
 import * as sound from "../../verify/sound-tables.js";
@@ -118,13 +118,18 @@ function inDump<T extends Pick<ChunkRow, "created_at" | "updated_at">>(row: T) {
   return { ...row, created_at: timeOf(row.created_at), updated_at: timeOf(row.updated_at) };
 }
 
-/** Writes the database of the job, in which the second run recorded the manual edits; undefined without any history. */
-async function historyOf(compared: readonly Compared[]): Promise<string | undefined> {
-  if (compared.every(({ history }) => history === undefined)) return undefined;
+const withoutHistory = madeOnce(async () => {
   const job = await JobDatabase.create();
   await job.run(runs.first, {}, { run: { started_at: "1970-01-01T00:00:00.000Z" } });
   await job.run(runs.second, {});
   await job.run(runs.old, {});
+  return job;
+});
+
+/** Writes the database of the job, in which the second run recorded the manual edits; undefined without any history. */
+async function historyOf(compared: readonly Compared[]): Promise<string | undefined> {
+  if (compared.every(({ history }) => history === undefined)) return undefined;
+  const job = await withoutHistory();
   const histories = compared.map(({ history }, at) => ({ at, ...noHistory, ...history }));
   const of = (at: number, id: string) => ({
     run_id: runs.second,

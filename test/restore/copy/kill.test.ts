@@ -85,8 +85,15 @@ test.runIf(inFull)("the moments of the kill cover every kind of write", async ()
   expect(kinds.length).toBeLessThanOrEqual(18);
 });
 
-/** The result of an uninterrupted copy, and its writes. */
-async function untouched() {
+let whole: ReturnType<typeof copyWhole> | undefined;
+
+/** The result of an uninterrupted copy, and its writes; the same for all tests. */
+function untouched() {
+  whole ??= copyWhole();
+  return whole;
+}
+
+async function copyWhole() {
   const { target, wire, folder, kinds } = await backUp(drawn);
   const { status } = await copyRun(copying(folder, { url: wire.url, key }));
   expect(status).toBe("proved");
