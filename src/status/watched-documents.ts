@@ -135,6 +135,41 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
   return grown > 0 && elapsed > 0 ? ((counts.total - counts.done) * elapsed) / grown : undefined;
 }
 
+/** A document counts as stuck after these milliseconds without progress. */
+export const stuckAfter = 600_000;
+
+/** This many identical readings count as a sign of being stuck if the document's times are old. */
+const fewReadings = 3;
+
+const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
+
+/** Milliseconds since a document was last seen to progress. */
+export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
+  return now - (moved ?? firstSeen);
+}
+
+/**
+ * Whether an active document has made no progress for ten minutes: while watched, or, if it never moved in a few readings, by the
+ * times that the service reports.
+ */
+export function isStuck(document: WatchedDocument, now: number): boolean {
+  if (document.state !== "working") return false;
+  if (stillFor(document, now) >= stuckAfter) return true;
+  if (document.moved !== undefined || document.reads < fewReadings) return false;
+  const reported = times.map((name) => timeOf(document.row[name])).filter((time) => time !== undefined);
+  return reported.length > 0 && now - Math.max(...reported) >= stuckAfter;
+}
+
+/** Milliseconds since the service began to process a document; undefined if not reported. */
+export function ageOf({ row }: WatchedDocument, now: number): number | undefined {
+  const began = timeOf(row.processing_started_at);
+  return began === undefined ? undefined : Math.max(0, now - began);
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === "string" ? Date.parse(value) : undefined;
+}
+
 /** The state of a watch. Its polls update it, and the progress view shows it. Times are in milliseconds. */
 export interface WatchProgress {
   documents: WatchedDocuments;
