@@ -76,13 +76,13 @@ export function stateOf({ indexing_status: status }: Row): DocumentState {
   return status === "completed" || status === "error" || status === "paused" ? status : "working";
 }
 
-/** The completed and total chunks of a document; undefined while the service has no counts, for example right
- * after an update. */
+/** The completed and total chunks of a document. */
 interface Counts {
   readonly done: number;
   readonly total: number;
 }
 
+/** Undefined while the service has no counts, for example right after an update. */
 export function countsOf({ completed_segments: done, total_segments: total }: Row): Counts | undefined {
   if (typeof done !== "number" || typeof total !== "number" || total <= 0) return undefined;
   return { done: Math.max(0, Math.min(done, total)), total };
