@@ -114,9 +114,9 @@ function editsOf(kind: "chunks" | "child_chunks", { catalog, run_id }: KnownHist
 }
 
 /**
- * SQL: adds the chunks that first appear in a run where other chunks of the document kept their ids, and that were created after the
- * previous run began: a chunk that a filter or an unfinished list had left out is older. A document that was being indexed
- * does not show who added its chunks, so it is skipped.
+ * SQL: adds the chunks that a person added between two runs. Such a chunk first appears in a run where other chunks of its document
+ * kept their ids, and was created after the previous run began. An older chunk was not added: the previous run left it out, because
+ * of a filter or an unfinished list. Skips a document that was being indexed, because its new chunks may come from that.
  */
 export function addedSql({ catalog, run_id }: KnownHistory): string {
   const known = `FROM ${catalog}.main.chunk_changes WHERE run_id <= ${sqlText(run_id)}`;

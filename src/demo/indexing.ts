@@ -22,7 +22,7 @@ export interface IndexingJob {
   readonly generation: number;
   /** Unix seconds with a fraction. */
   readonly startedAt: number;
-  /** Its duration. */
+  /** How long it takes. */
   readonly seconds: number;
   readonly before: StoredDocument;
   readonly after: StoredDocument;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Kind } from "../rows/columns.js";
 import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../schema.js";
 import { type FileFormat, fileFormats } from "./formats/formats.js";
-import { type FileParts, partsOfName } from "./formats/name-parts.js";
+import { type FileParts, partsOfName } from "./formats/parse-file-name.js";
 import { isRunId } from "./run-id.js";
 
 /** The last file written to a run folder. A folder without it is not a dump. */

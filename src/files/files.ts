@@ -181,7 +181,7 @@ export async function seal(path: string): Promise<void> {
   await flush(path);
 }
 
-/** A file that cannot be read as rows of its kind, possibly only from some point on. */
+/** Thrown for a file that is damaged or not in its format. The rows before the damage may have been read already. */
 export class UnreadableError extends Error {
   override readonly name = "UnreadableError";
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { discoveryFrom } from "../crawl/document-list.js";
+import { discoveryFrom } from "../crawl/document-list-file.js";
 import { shardOf } from "../crawl/shards.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import type { SegmentFile } from "../files/join-segments.js";

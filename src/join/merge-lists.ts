@@ -1,4 +1,4 @@
-import type { DocumentList } from "../crawl/document-list.js";
+import type { DocumentList } from "../crawl/document-list-file.js";
 import { shardOf } from "../crawl/shards.js";
 
 /** A list of documents, and the shards that used it. */

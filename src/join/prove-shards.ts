@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { documentListFromText } from "../crawl/document-list.js";
+import { documentListFromText } from "../crawl/document-list-file.js";
 import { shardOf } from "../crawl/shards.js";
 import { type ChildLists, listName, type Manifest, type ManifestShard, manifestName } from "../dump/manifest.js";
 import { Dump, openDump, UnsoundError } from "../dump/open-dump.js";

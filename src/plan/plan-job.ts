@@ -5,7 +5,7 @@ import type { Client, OnAnswer } from "../client/open-client.js";
 import type { RequestCounts } from "../client/request-counts.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import { type Discovery, documentsOf, namesOf, uploadsOf } from "../crawl/discovery.js";
-import { writeGivenList } from "../crawl/document-list.js";
+import { writeGivenList } from "../crawl/document-list-file.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { readMetadataFields } from "../crawl/read-details.js";
 import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.js";

@@ -79,7 +79,7 @@ export function runName(folder: string, { job, run_id }: RunIds, nameFolder: Nam
   return { word: `${job}@${run_id}`, flags: dir === "output" ? [] : ["--out", dir] };
 }
 
-/** Names the database of a run's job: by the address of the job for a copy; otherwise by the job name. */
+/** Names the database of a run's job for commands: the address of the job for a copy; otherwise the job name. */
 export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder = (path) => path): RunName {
   const jobFolder = jobFolderOf(folder, ids);
   const name = jobFolder && nameFolder(jobFolder);

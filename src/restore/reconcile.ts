@@ -68,7 +68,7 @@ async function findEarlier(intent: Intent, options: ReconcileOptions): Promise<F
     : findWrite(intent, place, options);
 }
 
-/** The ids at the service of the dataset and document of a write; undefined if there is no such copy. */
+/** The dataset and document in the service that a write went to; undefined if the journal has no copy of them. */
 function placeOf({ write, dataset_id, document_id }: Intent, { facts, undo }: Journal): Place | undefined {
   if (undo !== null) return { datasetId: dataset_id, documentId: document_id ?? "" };
   const copy = facts.documents.get(document_id ?? "");

@@ -142,7 +142,7 @@ async function pruneRuns(
       await rm(join(leased.own, runId), { recursive: true, force: true }); // work that cannot be resumed without this run
       await leased.store.removeRun(runId);
     } catch (error) {
-      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes when it ends
+      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // another run has taken over, and prunes when it ends
       failures.push({ runId, error: problemText(error) });
     }
   }

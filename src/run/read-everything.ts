@@ -10,7 +10,7 @@ import {
   namesOf,
   uploadsOf,
 } from "../crawl/discovery.js";
-import { type DocumentList, documentListFrom } from "../crawl/document-list.js";
+import { type DocumentList, documentListFrom } from "../crawl/document-list-file.js";
 import {
   type DetailsAsked,
   type DetailsReading,

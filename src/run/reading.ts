@@ -1,5 +1,5 @@
 import { type Discovery, namesOf } from "../crawl/discovery.js";
-import type { DocumentList } from "../crawl/document-list.js";
+import type { DocumentList } from "../crawl/document-list-file.js";
 import type { ManifestJoined } from "../dump/manifest.js";
 import { StopError } from "../errors.js";
 import type { SegmentFile } from "../files/join-segments.js";

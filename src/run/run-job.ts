@@ -1,5 +1,5 @@
 import type { Discovery } from "../crawl/discovery.js";
-import { readGivenList } from "../crawl/document-list.js";
+import { readGivenList } from "../crawl/document-list-file.js";
 import { workError } from "../errors.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { link, lstat, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { compareDiscovery, type Discovered, discoveredIds, earlierListings } from "../crawl/discovery.js";
-import { countDocuments, documentListText } from "../crawl/document-list.js";
+import { countDocuments, documentListText } from "../crawl/document-list-file.js";
 import type { RunRow } from "../database/tables.js";
 import { type DuckDbOptions, memoryLack } from "../duckdb/open-duckdb.js";
 import { partitionedKinds, type StagedFile, type StagedRows, type StagedTable } from "../dump/formats/format.js";

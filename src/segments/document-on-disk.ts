@@ -82,7 +82,7 @@ export class DocumentOnDisk<State, Result> {
     if (this.#segments.waiting > backpressure) await this.#writing;
   }
 
-  /** Whether lines are kept beside the rows. */
+  /** Whether `keepAside` has kept lines for this document. */
   get hasAside(): boolean {
     return this.#segments.has(this.#asideName);
   }

@@ -15,9 +15,13 @@ import type { WatchedStatus } from "./status-result.js";
 import { addWaiting, leaveWaiting } from "./waiting-status.js";
 import {
   advance,
+  ageOf,
   countsOf,
   emptyWatchProgress,
   isOver,
+  isStuck,
+  stillFor,
+  stuckAfter,
   type WatchedDocument,
   type WatchedDocuments,
   type WatchOptions,
@@ -275,39 +279,4 @@ function minutesText(milliseconds: number): string {
 function errorText(error: unknown): string {
   if (error === null || error === "") return "no reason reported";
   return typeof error === "string" ? error : jsonText(error);
-}
-
-/** A document counts as stuck after these milliseconds without progress. */
-const stuckAfter = 600_000;
-
-/** This many identical readings count as a sign of being stuck if the document's times are old. */
-const fewReadings = 3;
-
-const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
-
-/** Milliseconds since a document was last seen to progress. */
-export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
-  return now - (moved ?? firstSeen);
-}
-
-/**
- * Whether an active document has made no progress for ten minutes: while watched, or, if it never moved in a few readings, by the
- * times that the service reports.
- */
-export function isStuck(document: WatchedDocument, now: number): boolean {
-  if (document.state !== "working") return false;
-  if (stillFor(document, now) >= stuckAfter) return true;
-  if (document.moved !== undefined || document.reads < fewReadings) return false;
-  const reported = times.map((name) => timeOf(document.row[name])).filter((time) => time !== undefined);
-  return reported.length > 0 && now - Math.max(...reported) >= stuckAfter;
-}
-
-/** Milliseconds since the service began to process a document; undefined if not reported. */
-export function ageOf({ row }: WatchedDocument, now: number): number | undefined {
-  const began = timeOf(row.processing_started_at);
-  return began === undefined ? undefined : Math.max(0, now - began);
-}
-
-function timeOf(value: unknown): number | undefined {
-  return typeof value === "string" ? Date.parse(value) : undefined;
 }

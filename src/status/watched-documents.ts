@@ -76,13 +76,13 @@ export function stateOf({ indexing_status: status }: Row): DocumentState {
   return status === "completed" || status === "error" || status === "paused" ? status : "working";
 }
 
-/** The completed and total chunks of a document; undefined while the service has no counts, for example right
- * after an update. */
+/** The completed and total chunks of a document. */
 interface Counts {
   readonly done: number;
   readonly total: number;
 }
 
+/** Undefined while the service has no counts, for example right after an update. */
 export function countsOf({ completed_segments: done, total_segments: total }: Row): Counts | undefined {
   if (typeof done !== "number" || typeof total !== "number" || total <= 0) return undefined;
   return { done: Math.max(0, Math.min(done, total)), total };
@@ -133,6 +133,41 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
   const grown = last.done - first.done;
   const elapsed = now - first.at;
   return grown > 0 && elapsed > 0 ? ((counts.total - counts.done) * elapsed) / grown : undefined;
+}
+
+/** A document counts as stuck after these milliseconds without progress. */
+export const stuckAfter = 600_000;
+
+/** This many identical readings count as a sign of being stuck if the document's times are old. */
+const fewReadings = 3;
+
+const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
+
+/** Milliseconds since a document was last seen to progress. */
+export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
+  return now - (moved ?? firstSeen);
+}
+
+/**
+ * Whether an active document has made no progress for ten minutes: while watched, or, if it never moved in a few readings, by the
+ * times that the service reports.
+ */
+export function isStuck(document: WatchedDocument, now: number): boolean {
+  if (document.state !== "working") return false;
+  if (stillFor(document, now) >= stuckAfter) return true;
+  if (document.moved !== undefined || document.reads < fewReadings) return false;
+  const reported = times.map((name) => timeOf(document.row[name])).filter((time) => time !== undefined);
+  return reported.length > 0 && now - Math.max(...reported) >= stuckAfter;
+}
+
+/** Milliseconds since the service began to process a document; undefined if not reported. */
+export function ageOf({ row }: WatchedDocument, now: number): number | undefined {
+  const began = timeOf(row.processing_started_at);
+  return began === undefined ? undefined : Math.max(0, now - began);
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === "string" ? Date.parse(value) : undefined;
 }
 
 /** The state of a watch. Its polls update it, and the progress view shows it. Times are in milliseconds. */

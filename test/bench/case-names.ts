@@ -17,7 +17,7 @@ export function nameOf(each: Case): string {
   return parts.join("-");
 }
 
-/** The cells that describe a line, starting with its name. */
+/** The first cells of a case's line in the table of results: its name and its settings. */
 export function cellsOf(each: Case): readonly string[] {
   const { dataset, childChunks, latency, inFlight, consistency } = each;
   return [

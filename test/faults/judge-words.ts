@@ -31,7 +31,7 @@ export function unclaimedRuns(
   return unclaimed.map((run) => `runs/${run} is there, and no program says so`);
 }
 
-/** Describes how a program ended, for a failure text. */
+/** Says how a program ended, for the message of a failed test. */
 export function endText({ name, pid, code, stderr }: Ended): string {
   return `${name} (process ${pid}) ended with ${code} and said ${JSON.stringify(stderr)}`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { DocumentList } from "../../src/crawl/document-list.js";
+import type { DocumentList } from "../../src/crawl/document-list-file.js";
 import { shardOf } from "../../src/crawl/shards.js";
 import { mergeLists } from "../../src/join/merge-lists.js";
 import { inFull } from "../rounds.js";

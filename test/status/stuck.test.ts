@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import type { Row } from "../../src/rows/row.js";
-import { ageOf, isStuck, stillFor, watchWarnings } from "../../src/status/watch-status.js";
-import { advance, type WatchedDocument, type WatchedDocuments } from "../../src/status/watched-documents.js";
+import { watchWarnings } from "../../src/status/watch-status.js";
+import {
+  advance,
+  ageOf,
+  isStuck,
+  stillFor,
+  type WatchedDocument,
+  type WatchedDocuments,
+} from "../../src/status/watched-documents.js";
 import { batchReading } from "./reading.js";
 
 const start = Date.parse("2026-11-20T02:00:00Z");

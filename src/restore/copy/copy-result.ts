@@ -23,7 +23,7 @@ const copiedDocument = result({
   document_id: text,
   document_name: text,
   outcome: oneOf("restored", "partial", "failed"),
-  /** Null if it was not made. */
+  /** The dataset and the document in the service; each is null if it was not made. */
   target_dataset_id: orNull(text),
   target_id: orNull(text),
   failed: v.pipe(listOf(result(rowMembers)), v.description("rows of the dump that were not copied")),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fileName } from "../../../src/dump/formats/format.js";
-import { partsOfName } from "../../../src/dump/formats/name-parts.js";
+import { partsOfName } from "../../../src/dump/formats/parse-file-name.js";
 
 const none = { kind: "chunks", format: "parquet", compression: "none" } as const;
 

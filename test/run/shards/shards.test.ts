@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { documentListFromText } from "../../../src/crawl/document-list.js";
+import { documentListFromText } from "../../../src/crawl/document-list-file.js";
 import { shardOf } from "../../../src/crawl/shards.js";
 import { StopError } from "../../../src/errors.js";
 import type { Job } from "../../../src/job/job.js";

@@ -13,7 +13,7 @@ const attempts = 3;
 const lastPageTries = 10;
 /** Maximum repeats of a request in one try, if it is refused without Retry-After. */
 const mostAgain = 3;
-/** From this number on, the children that a chunk embeds are kept until the document is proved. */
+/** If a chunk embeds this many children or more, the client keeps them as proof, and its child list needs no sweep. */
 const kept = 20;
 
 /**

@@ -6,9 +6,9 @@ import { pageSizeOf } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
 /**
- * Checks that a process resumes where the previous one stopped. It does not request finished documents again. If all trouble is
- * temporary, it also does not request the pages and child lists in the journal again, except once for a sweep if they took more than
- * one answer.
+ * Checks that a process resumes where the previous one stopped, and does not request finished documents again. If nothing changes
+ * and retries overcome all faults, it also does not request the stored pages and child lists of a begun document again. Lists of
+ * more than one answer are an exception: a sweep requests their pages once more.
  */
 export function checkResumed(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
   for (const [index] of placesOf(outcome).entries()) {

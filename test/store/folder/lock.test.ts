@@ -133,7 +133,7 @@ test("a lock is released by a mark in it: a process that lives does not hold it 
   const lock = await lockJob(folder, now);
   const text = await readFile(join(folder, "lock"), "utf8");
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
-  await lock.release(join(folder, "not-there")); // if a successor removed our folder, the mark must suffice
+  await lock.release(join(folder, "not-there")); // nothing to move, as if a successor had removed our folder: only the mark releases it
   expect(await readFile(join(folder, "lock"), "utf8")).toBe(`${text}\nreleased\n`);
   await (await lockJob(folder, now)).release(folder);
   expect(await readdir(folder)).toEqual([]);

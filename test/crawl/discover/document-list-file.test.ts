@@ -8,7 +8,7 @@ import {
   documentListText,
   readGivenList,
   writeGivenList,
-} from "../../../src/crawl/document-list.js";
+} from "../../../src/crawl/document-list-file.js";
 import { StopError, UsageError } from "../../../src/errors.js";
 import type { Job } from "../../../src/job/job.js";
 import { parseJson } from "../../../src/rows/exact-json.js";
