@@ -2,7 +2,7 @@ import type { DocumentStore } from "./document-store.js";
 import { type Knowledge, notFound, pageOf, shownStatus, statusFilter } from "./knowledge.js";
 import { jsonReply, type Route, route } from "./routes.js";
 import { builtInFields, type ChildChunk, type Chunk } from "./rows.js";
-import { ChunkWrites, reindexRoute, writeRoutes } from "./writes.js";
+import { ChunkWrites, reindexRoute, writeRoutes } from "./write-routes.js";
 
 /** An in-memory knowledge base that changes: chunks can be written, and documents re-indexed. */
 export type DemoKnowledge = ReturnType<typeof demoKnowledge>;

@@ -18,7 +18,7 @@ import { valueIf } from "../schema.js";
 import type { Workspace } from "../store/folder/job-folders.js";
 import { countOf, nameAndId } from "../words.js";
 import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./ask-for-file.js";
-import { earlierFiles, type FileFacts, type SaveOptions, saveOriginal } from "./save-original.js";
+import { earlierFiles, type FileFacts, type SaveOptions, saveOriginal } from "./save-one-file.js";
 
 /** An original, and its path until the run is staged. */
 export interface HeldOriginal {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeOriginal } from "../../src/originals/save-original.js";
+import { judgeOriginal } from "../../src/originals/save-one-file.js";
 
 const broke = "GET https://files.example.com: the connection was closed";
 

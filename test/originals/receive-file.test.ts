@@ -2,7 +2,7 @@ import { link, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RetryError, SkipError } from "../../src/errors.js";
-import { receiveFile } from "../../src/originals/save-original.js";
+import { receiveFile } from "../../src/originals/save-one-file.js";
 import { testFolder } from "../run/job-for.js";
 
 async function* piecesOf(...parts: readonly (string | Error)[]): AsyncGenerator<Uint8Array> {

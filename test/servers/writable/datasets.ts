@@ -3,7 +3,7 @@ import { Refusal } from "../../../src/demo/knowledge.js";
 import { jsonReply, noContent, type Route, route } from "../../../src/demo/routes.js";
 import { accounts, characters, type Dataset } from "../../../src/demo/rows.js";
 import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
-import { bodyOf } from "../../../src/demo/writes.js";
+import { bodyOf } from "../../../src/demo/write-routes.js";
 import { object, oneOf, openObject, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 

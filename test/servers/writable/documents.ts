@@ -11,7 +11,7 @@ import {
   stableId,
 } from "../../../src/demo/rows.js";
 import { buildDocument } from "../../../src/demo/sample/sample-knowledge.js";
-import { bodyOf, checked, parseJson } from "../../../src/demo/writes.js";
+import { bodyOf, checked, parseJson } from "../../../src/demo/write-routes.js";
 import { count, isMapping, listOf, object, oneOf, openObject, text, truth } from "../../../src/schema.js";
 import { cutText } from "./cut-source.js";
 import { changedDataset } from "./datasets.js";

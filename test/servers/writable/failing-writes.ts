@@ -1,6 +1,6 @@
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import type { Attachment, Chunk, Document } from "../../../src/demo/rows.js";
-import { type AddedChunk, type ChunkChange, type ChunkPath, ChunkWrites } from "../../../src/demo/writes.js";
+import { type AddedChunk, type ChunkChange, type ChunkPath, ChunkWrites } from "../../../src/demo/write-routes.js";
 import { findAttachment } from "./files.js";
 import type { WritableStore } from "./writable-store.js";
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type Details, invalidParam, type Knowledge, type Listed, notFound } from "../../../src/demo/knowledge.js";
 import { jsonReply, type Route, route } from "../../../src/demo/routes.js";
 import { builtInFields, characters } from "../../../src/demo/rows.js";
-import { bodyOf } from "../../../src/demo/writes.js";
+import { bodyOf } from "../../../src/demo/write-routes.js";
 import { listOf, object, oneOf, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 import type { WritableStore } from "./writable-store.js";

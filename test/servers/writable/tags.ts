@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { notFound } from "../../../src/demo/knowledge.js";
 import { jsonReply, noContent, type Route, route } from "../../../src/demo/routes.js";
 import { characters, type Dataset } from "../../../src/demo/rows.js";
-import { bodyOf } from "../../../src/demo/writes.js";
+import { bodyOf } from "../../../src/demo/write-routes.js";
 import { listOf, object, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 
