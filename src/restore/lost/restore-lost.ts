@@ -138,14 +138,14 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   if (target.dump && final.counts.writes > 0) journal.beginWith(target.dump.folder);
   progress.step = "writing";
   const applied = await applyPlan(final.plan, writing);
-  const differences = journal.written.length > 0 ? await proveWritten(context, session) : null;
-  await endJournal(context.options.documents, journal);
+  const proof = journal.written.length > 0 ? await proveWritten(context, session) : undefined;
   const [undo = null, ...others] = undosOf(journal);
+  await endJournal(context.options.documents, proof?.gone ?? [], journal);
   return resultOf({
     ...final,
     warnings: [...final.warnings, ...others.map((folder) => `${folder} ${alsoUndo}`)],
     applied,
-    differences,
+    differences: proof?.differences ?? null,
     undo,
     journal: journal.undo === null ? null : journal.path,
   });
@@ -153,13 +153,13 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
 
 /**
  * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo. Then it records
- * that those of this command are finished.
+ * which of those of this command are finished. A document that is `gone` needs nothing more.
  */
-async function endJournal(documents: readonly string[], journal: Journal): Promise<void> {
-  const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
-  const { unfinished } = journal;
-  if (unfinished.every(isOurs)) await journal.end();
-  else for (const id of unfinished.filter(isOurs)) await journal.finish(id);
+async function endJournal(documents: readonly string[], gone: readonly string[], journal: Journal): Promise<void> {
+  const isOver = (id: string) => documents.length === 0 || documents.includes(id) || gone.includes(id);
+  const { unfinished, unsettled } = journal;
+  if ([...unfinished, ...unsettled].every(isOver)) await journal.end();
+  else for (const id of unfinished) if (isOver(id) && !unsettled.has(id)) await journal.finish(id);
 }
 
 /** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
@@ -171,14 +171,17 @@ function undosOf(journal: Journal): readonly string[] {
 
 const alsoUndo = "is part of the undo, too: it has the documents that the earlier restore did not write";
 
+/** The unannounced differences, and the ids of written documents that the service no longer has. */
+interface Proof {
+  readonly differences: readonly ProofDifference[];
+  readonly gone: readonly string[];
+}
+
 /**
- * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences. Throws
- * StopError if a document could not be read completely: then nothing is proved.
+ * Dumps the written documents, and compares each with its state before its first write. Throws StopError if a document could not be read
+ * completely: then nothing is proved.
  */
-async function proveWritten(
-  { old, options }: RestoreContext,
-  { folder, journal, api }: Session,
-): Promise<readonly ProofDifference[]> {
+async function proveWritten({ old, options }: RestoreContext, { folder, journal, api }: Session): Promise<Proof> {
   options.progress.step = "proving";
   const { written } = journal;
   const ids = new Set(written.map(({ document_id }) => document_id));
@@ -186,19 +189,19 @@ async function proveWritten(
   const pairs = documents.map((document) => ({ old: document, live: document }));
   const reading = { name: "after", dir: folder, pairs, hasChildren: haveChildren(old, documents) } as const;
   const live = await readLive(api, options, reading, options.progress);
-  const gone = new Set(live.gone.map((pair) => documentKey(pair.live)));
+  const gone = live.gone.map((pair) => pair.old.document_id);
   const differences = written
-    .filter((row) => gone.has(documentKey(row)))
+    .filter((row) => gone.includes(row.document_id))
     .map(({ document_id, level, id }): ProofDifference => {
       return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
     });
-  if (!live.dump) return differences;
+  if (!live.dump) return { differences, gone };
   refuseUnread(live.dump);
   for (const [undo, own] of groupRows(live.pairs, (pair) => journal.undoOf(pair.old.document_id) ?? "")) {
     const dumps = { old: await openDump(undo, "nothing was proved"), live: live.dump };
     differences.push(...(await proveDocuments(own, dumps, journal, options)));
   }
-  return differences;
+  return { differences, gone };
 }
 
 /** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */
