@@ -201,6 +201,11 @@ export class JournalState {
     return this.#documents.get(documentId) ?? [];
   }
 
+  /** Whether a write after the one with this number is to a document. */
+  isWrittenAfter(documentId: string, number: number): boolean {
+    return this.#writesTo(documentId).some(({ intent }) => intent.number > number);
+  }
+
   /** Ids of the documents that writes changed and that are not recorded as complete. */
   get unfinished(): readonly string[] {
     return [...this.#unfinished];

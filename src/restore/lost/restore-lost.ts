@@ -11,6 +11,7 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { makeTemporaryFolder } from "../../temporary-folder.js";
 import type { Journal } from "../journal.js";
+import type { WrittenRow } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
 import { compareRestored, refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
@@ -129,6 +130,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   const { journal, api, folder } = session;
   const { progress, confirm } = context.options;
   const writing = { ...session.writing, progress };
+  const earlier = journal.writes;
   if (journal.undo !== null) await reconcileLost(writing);
   const target = await readTarget(context, api, folder);
   const shown = await planned(context, target);
@@ -138,28 +140,30 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   if (target.dump && final.counts.writes > 0) journal.beginWith(target.dump.folder);
   progress.step = "writing";
   const applied = await applyPlan(final.plan, writing);
-  const proof = journal.written.length > 0 ? await proveWritten(context, session) : undefined;
+  const { documents } = context.options;
+  const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
+  const written = journal.written.filter(({ document_id: id }) => isOurs(id) || journal.isWrittenAfter(id, earlier));
+  const differences = written.length > 0 ? await proveWritten(context, session, written) : null;
   const [undo = null, ...others] = undosOf(journal);
-  await endJournal(context.options.documents, proof?.gone ?? [], journal);
+  await endJournal(isOurs, journal);
   return resultOf({
     ...final,
     warnings: [...final.warnings, ...others.map((folder) => `${folder} ${alsoUndo}`)],
-    applied,
-    differences: proof?.differences ?? null,
+    applied: written.length === 0 && journal.writes === earlier ? { ...applied, writes: 0 } : applied,
+    differences,
     undo,
     journal: journal.undo === null ? null : journal.path,
   });
 }
 
 /**
- * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo. Then it records
- * which of those of this command are finished. A document that is `gone` needs nothing more.
+ * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo, and for the proof
+ * when they are finished. Then it records which documents of this command are finished.
  */
-async function endJournal(documents: readonly string[], gone: readonly string[], journal: Journal): Promise<void> {
-  const isOver = (id: string) => documents.length === 0 || documents.includes(id) || gone.includes(id);
+async function endJournal(isOurs: (documentId: string) => boolean, journal: Journal): Promise<void> {
   const { unfinished, unsettled } = journal;
-  if ([...unfinished, ...unsettled].every(isOver)) await journal.end();
-  else for (const id of unfinished) if (isOver(id) && !unsettled.has(id)) await journal.finish(id);
+  if ([...unfinished, ...unsettled].every(isOurs)) await journal.end();
+  else for (const id of unfinished) if (isOurs(id) && !unsettled.has(id)) await journal.finish(id);
 }
 
 /** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
@@ -171,37 +175,34 @@ function undosOf(journal: Journal): readonly string[] {
 
 const alsoUndo = "is part of the undo, too: it has the documents that the earlier restore did not write";
 
-/** The unannounced differences, and the ids of written documents that the service no longer has. */
-interface Proof {
-  readonly differences: readonly ProofDifference[];
-  readonly gone: readonly string[];
-}
-
 /**
- * Dumps the written documents, and compares each with its state before its first write. Throws StopError if a document could not be read
- * completely: then nothing is proved.
+ * Dumps the documents of written rows, and compares each with its state before its first write. Returns the unannounced differences.
+ * Throws StopError if a document could not be read completely: then nothing is proved.
  */
-async function proveWritten({ old, options }: RestoreContext, { folder, journal, api }: Session): Promise<Proof> {
+async function proveWritten(
+  { old, options }: RestoreContext,
+  { folder, journal, api }: Session,
+  written: readonly WrittenRow[],
+): Promise<readonly ProofDifference[]> {
   options.progress.step = "proving";
-  const { written } = journal;
   const ids = new Set(written.map(({ document_id }) => document_id));
   const documents = old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
   const pairs = documents.map((document) => ({ old: document, live: document }));
   const reading = { name: "after", dir: folder, pairs, hasChildren: haveChildren(old, documents) } as const;
   const live = await readLive(api, options, reading, options.progress);
-  const gone = live.gone.map((pair) => pair.old.document_id);
+  const gone = new Set(live.gone.map((pair) => documentKey(pair.live)));
   const differences = written
-    .filter((row) => gone.includes(row.document_id))
+    .filter((row) => gone.has(documentKey(row)))
     .map(({ document_id, level, id }): ProofDifference => {
       return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
     });
-  if (!live.dump) return { differences, gone };
+  if (!live.dump) return differences;
   refuseUnread(live.dump);
   for (const [undo, own] of groupRows(live.pairs, (pair) => journal.undoOf(pair.old.document_id) ?? "")) {
     const dumps = { old: await openDump(undo, "nothing was proved"), live: live.dump };
     differences.push(...(await proveDocuments(own, dumps, journal, options)));
   }
-  return { differences, gone };
+  return differences;
 }
 
 /** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */

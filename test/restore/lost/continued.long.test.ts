@@ -116,13 +116,32 @@ test("a document with an unanswered add keeps its undo, although the interrupted
   expect((await restore([other])).journal).toBeNull(); // the one before ended
 });
 
-test("an interrupted restore of a deleted document is reported once by restores of others", async () => {
-  const { restore, failWith } = await brokenOff();
-  const missing = { status: 404, code: "not_found", message: "Document not found." };
-  failWith(({ path }) => (path.includes(one) ? missing : undefined));
-  const { status, differences } = await restore([other]);
-  expect([status, differences?.length]).toEqual(["different", 1]);
-  expect((await restore([other])).status).toBe("nothing to restore");
+test.each([
+  ["deleted", { status: 404, code: "not_found", message: "Document not found." }],
+  ["unreadable", { status: 403, code: "forbidden", message: "no" }],
+])(
+  "the document of an interrupted restore is %s: others are restored, and its own restore ends it",
+  async (what, fault) => {
+    const { restore, failWith } = await brokenOff();
+    failWith(({ path }) => (path.includes(one) ? fault : undefined));
+    const { status, differences } = await restore([other]);
+    expect([status, differences]).toEqual(["proved", []]);
+    const { status: next, applied } = await restore([other]);
+    expect([next, applied]).toEqual(["nothing to restore", { rows: [], writes: 0 }]);
+    if (what === "unreadable") failWith(() => undefined);
+    expect((await restore([one])).status).toBe(what === "deleted" ? "different" : "proved");
+    expect((await restore([other])).journal).toBeNull(); // the one before ended
+  },
+);
+
+test("an edit in the document of an interrupted restore is found by its own restore, not by those of others", async () => {
+  const { restore, service } = await brokenOff();
+  const [first] = service.store.read(one).chunks;
+  const path = `/datasets/${datasetId}/documents/${one}/segments/${first?.row.id}`;
+  await service.byOthers("POST", path, { segment: { content: "edited since" } });
+  const statuses: string[] = [];
+  for (const document of [other, other, one, other]) statuses.push((await restore([document])).status);
+  expect(statuses).toEqual(["proved", "nothing to restore", "different", "nothing to restore"]);
 });
 
 test("a restore finishes although its document is deleted meanwhile, and the next one starts fresh", async () => {
