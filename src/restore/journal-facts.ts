@@ -91,7 +91,6 @@ export class JournalState {
   #last = 0;
 
   take(line: JournalLine): void {
-    const { datasets, documents } = this.#facts;
     if (line.kind === "begun") {
       this.#facts.isBegun = true;
       this.#undo = line.undo;
@@ -101,12 +100,24 @@ export class JournalState {
     const write = line.kind === "sent" ? this.#writes.get(line.number) : undefined;
     if (line.kind === "sent" && write) write.sentAt = Date.parse(line.time);
     if (line.kind === "given up") this.#givenUp.add(line.id);
-    if (line.kind === "adopted") datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
+    if (line.kind === "adopted")
+      this.#facts.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
     if (line.kind === "forgotten") this.#forget(line.old_id);
-    if (line.kind !== "restored") return;
-    this.#unfinished.delete(line.document_id);
-    const known = documents.get(line.document_id);
-    if (known) documents.set(line.document_id, { ...known, state: "restored" });
+    if (line.kind === "restored") this.#finish(line.document_id);
+  }
+
+  /** The writes of a finished restore no longer count: a later one to the document has its own undo and proof. */
+  #finish(documentId: string): void {
+    const { documents } = this.#facts;
+    this.#unfinished.delete(documentId);
+    const known = documents.get(documentId);
+    if (known) documents.set(documentId, { ...known, state: "restored" });
+    if (this.#undo === null) return; // a copy is proved again with every command
+    for (const { intent } of this.#writesTo(documentId)) {
+      this.#writes.delete(intent.number);
+      this.#uncertain.delete(intent.number);
+    }
+    this.#documents.delete(documentId);
   }
 
   #takeIntent(intent: Intent): void {
@@ -190,9 +201,19 @@ export class JournalState {
     return this.#documents.get(documentId) ?? [];
   }
 
+  /** Whether a write after the one with this number is to a document. */
+  isWrittenAfter(documentId: string, number: number): boolean {
+    return this.#writesTo(documentId).some(({ intent }) => intent.number > number);
+  }
+
   /** Ids of the documents that writes changed and that are not recorded as complete. */
   get unfinished(): readonly string[] {
     return [...this.#unfinished];
+  }
+
+  /** Ids of the documents that need another command: a write has an unknown outcome, or a chunk needs repair. */
+  get unsettled(): ReadonlySet<string> {
+    return new Set([...this.open, ...this.unindexed].flatMap(({ document_id }) => document_id ?? []));
   }
 
   /**

@@ -11,6 +11,7 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { makeTemporaryFolder } from "../../temporary-folder.js";
 import type { Journal } from "../journal.js";
+import type { WrittenRow } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
 import { compareRestored, refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
@@ -129,6 +130,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   const { journal, api, folder } = session;
   const { progress, confirm } = context.options;
   const writing = { ...session.writing, progress };
+  const earlier = journal.writes;
   if (journal.undo !== null) await reconcileLost(writing);
   const target = await readTarget(context, api, folder);
   const shown = await planned(context, target);
@@ -138,13 +140,16 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   if (target.dump && final.counts.writes > 0) journal.beginWith(target.dump.folder);
   progress.step = "writing";
   const applied = await applyPlan(final.plan, writing);
-  const differences = journal.written.length > 0 ? await proveWritten(context, session) : null;
-  await endJournal(context.options.documents, journal);
+  const { documents } = context.options;
+  const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
+  const written = journal.written.filter(({ document_id: id }) => isOurs(id) || journal.isWrittenAfter(id, earlier));
+  const differences = written.length > 0 ? await proveWritten(context, session, written) : null;
   const [undo = null, ...others] = undosOf(journal);
+  await endJournal(isOurs, journal);
   return resultOf({
     ...final,
     warnings: [...final.warnings, ...others.map((folder) => `${folder} ${alsoUndo}`)],
-    applied,
+    applied: written.length === 0 && journal.writes === earlier ? { ...applied, writes: 0 } : applied,
     differences,
     undo,
     journal: journal.undo === null ? null : journal.path,
@@ -152,14 +157,13 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
 }
 
 /**
- * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo. Then it records
- * that those of this command are finished.
+ * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo, and for the proof
+ * when they are finished. Then it records which documents of this command are finished.
  */
-async function endJournal(documents: readonly string[], journal: Journal): Promise<void> {
-  const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
-  const { unfinished } = journal;
-  if (unfinished.every(isOurs)) await journal.end();
-  else for (const id of unfinished.filter(isOurs)) await journal.finish(id);
+async function endJournal(isOurs: (documentId: string) => boolean, journal: Journal): Promise<void> {
+  const { unfinished, unsettled } = journal;
+  if ([...unfinished, ...unsettled].every(isOurs)) await journal.end();
+  else for (const id of unfinished) if (isOurs(id) && !unsettled.has(id)) await journal.finish(id);
 }
 
 /** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
@@ -172,15 +176,15 @@ function undosOf(journal: Journal): readonly string[] {
 const alsoUndo = "is part of the undo, too: it has the documents that the earlier restore did not write";
 
 /**
- * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences. Throws
- * StopError if a document could not be read completely: then nothing is proved.
+ * Dumps the documents of written rows, and compares each with its state before its first write. Returns the unannounced differences.
+ * Throws StopError if a document could not be read completely: then nothing is proved.
  */
 async function proveWritten(
   { old, options }: RestoreContext,
   { folder, journal, api }: Session,
+  written: readonly WrittenRow[],
 ): Promise<readonly ProofDifference[]> {
   options.progress.step = "proving";
-  const { written } = journal;
   const ids = new Set(written.map(({ document_id }) => document_id));
   const documents = old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
   const pairs = documents.map((document) => ({ old: document, live: document }));

@@ -67,7 +67,7 @@ const appliedRow = result({
 export type AppliedRow = v.InferOutput<typeof appliedRow>;
 export type RowOutcome = AppliedRow["outcome"];
 
-/** The results of a restore's writes. `writes`: requests sent, including those of earlier processes of the same journal. */
+/** The results of a restore's writes. `writes`: requests sent, including those of earlier processes of the same journal, unless they wrote only other documents. */
 const applied = result({ rows: listOf(appliedRow), writes: count });
 export type Applied = v.InferOutput<typeof applied>;
 

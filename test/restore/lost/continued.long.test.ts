@@ -11,7 +11,7 @@ import { datasetId, smallDatasets, uuid } from "./small-target.js";
 const [one, other] = [uuid(2), uuid(3)];
 
 /** Two documents that lost two edits each in a re-index, and a restore of one that was interrupted after its first write. */
-async function brokenOff() {
+async function brokenOff({ added = [] }: { readonly added?: readonly string[] } = {}) {
   const folder = await testFolder();
   let faultOf: (seen: Seen) => Fault | undefined = () => undefined;
   const service = await startFlaky(smallDatasets([{}, {}, {}], { documents: [{}, {}] }), {
@@ -30,6 +30,8 @@ async function brokenOff() {
       const path = `/datasets/${datasetId}/documents/${document}/segments/${uuid(offset + 100 + number)}`;
       await service.byOthers("POST", path, { segment: { content: `edited ${number}` } });
     }
+  for (const content of added)
+    await service.byOthers("POST", `/datasets/${datasetId}/documents/${other}/segments`, { segments: [{ content }] });
   const { folder: backedUp } = await run();
   for (const document of [one, other]) service.store.reindex(document, { seconds: 0 });
 
@@ -46,7 +48,7 @@ async function brokenOff() {
   const failWith = (fault: typeof faultOf) => {
     faultOf = fault;
   };
-  return { restore, texts, failWith };
+  return { restore, texts, failWith, service };
 }
 
 test("a restore continues with other documents, each with an undo from before its first write", async () => {
@@ -72,6 +74,74 @@ test("an interrupted restore keeps its undo, although another document is restor
   expect(first).not.toBe(undo);
   const { journal } = await restore([one]);
   expect(journal).toBeNull(); // the one before ended
+});
+
+test("a finished restore is not proved again with an interrupted one, so people may edit its document", async () => {
+  const { restore, texts, service } = await brokenOff();
+  expect((await restore([other])).status).toBe("proved");
+  const [first] = service.store.read(other).chunks;
+  const path = `/datasets/${datasetId}/documents/${other}/segments/${first?.row.id}`;
+  await service.byOthers("POST", path, { segment: { content: "edited since" } });
+  const { status, differences } = await restore([one]);
+  expect([status, differences]).toEqual(["proved", []]);
+  expect(texts(one)).toEqual(["edited 1", "edited 2", "chunk 3"]);
+});
+
+test("a document is restored after another re-index, with an undo of its own, while another restore is interrupted", async () => {
+  const { restore, texts, service } = await brokenOff();
+  const undosOf = async () => {
+    const { status, differences, undo, warnings } = await restore([other]);
+    expect([status, differences]).toEqual(["proved", []]);
+    return [undo, ...warnings.map((warning) => warning.split(" is part of")[0])];
+  };
+  const [broken, before] = await undosOf();
+  service.store.reindex(other, { seconds: 0 });
+  const [still, again] = await undosOf();
+  expect(still).toBe(broken);
+  expect(again).not.toBe(before);
+  expect(texts(other)).toEqual(["edited 1", "edited 2", "chunk 3"]);
+});
+
+test("a document with an unanswered add keeps its undo, although the interrupted restore is finished first", async () => {
+  const { restore, texts, failWith } = await brokenOff({ added: ["added"] });
+  failWith(({ path, body }) => (path.endsWith("/segments") && body !== "" ? "cut" : undefined));
+  const unanswered = await restore([other]);
+  const undo = unanswered.warnings.map((warning) => warning.split(" is part of")[0])[0];
+  expect([unanswered.status, texts(other)]).toEqual(["partial", ["edited 1", "edited 2", "chunk 3"]]);
+  failWith(() => undefined);
+  expect((await restore([one])).status).toBe("proved");
+  const { status, undo: first } = await restore([other]);
+  expect([status, first]).toEqual(["proved", undo]);
+  expect(texts(other)).toEqual(["edited 1", "edited 2", "chunk 3", "added"]);
+  expect((await restore([other])).journal).toBeNull(); // the one before ended
+});
+
+test.each([
+  ["deleted", { status: 404, code: "not_found", message: "Document not found." }],
+  ["unreadable", { status: 403, code: "forbidden", message: "no" }],
+])(
+  "the document of an interrupted restore is %s: others are restored, and its own restore ends it",
+  async (what, fault) => {
+    const { restore, failWith } = await brokenOff();
+    failWith(({ path }) => (path.includes(one) ? fault : undefined));
+    const { status, differences } = await restore([other]);
+    expect([status, differences]).toEqual(["proved", []]);
+    const { status: next, applied } = await restore([other]);
+    expect([next, applied]).toEqual(["nothing to restore", { rows: [], writes: 0 }]);
+    if (what === "unreadable") failWith(() => undefined);
+    expect((await restore([one])).status).toBe(what === "deleted" ? "different" : "proved");
+    expect((await restore([other])).journal).toBeNull(); // the one before ended
+  },
+);
+
+test("an edit in the document of an interrupted restore is found by its own restore, not by those of others", async () => {
+  const { restore, service } = await brokenOff();
+  const [first] = service.store.read(one).chunks;
+  const path = `/datasets/${datasetId}/documents/${one}/segments/${first?.row.id}`;
+  await service.byOthers("POST", path, { segment: { content: "edited since" } });
+  const statuses: string[] = [];
+  for (const document of [other, other, one, other]) statuses.push((await restore([document])).status);
+  expect(statuses).toEqual(["proved", "nothing to restore", "different", "nothing to restore"]);
 });
 
 test("a restore finishes although its document is deleted meanwhile, and the next one starts fresh", async () => {

@@ -114,6 +114,19 @@ test("a document is unfinished from its first change until it is recorded as com
   expect((await openIn(folder, options)).unfinished).toEqual(["doc"]);
 });
 
+test("the writes of a finished document no longer count, and its next write has another undo", async () => {
+  const folder = await testFolder();
+  const { journal, intent } = await beganIn(folder);
+  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: true });
+  await journal.finish("doc");
+  journal.beginWith("before/runs/2");
+  const next = await journal.intend(facts, request);
+  expect([next.number, journal.open, journal.written]).toEqual([2, [next], []]);
+  await journal.conclude(next, "done", { ids: ["newer"], isIndexed: true });
+  for (const each of [journal, await openIn(folder, options)])
+    expect([each.written.map(({ id }) => id), each.undoOf("doc")]).toEqual([["newer"], "before/runs/2"]);
+});
+
 test("outcomes are kept: the latest one counts, and several writes to a row are one row", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
