@@ -50,9 +50,9 @@ export interface Terminal {
   readonly output: NodeJS.WriteStream;
 }
 
-/** The library draws this at the start of every line. */
+/** The prefix that the prompt library prints on every line; our text must fit beside it. */
 const guide = "│  ";
-/** Choices shown at once. A longer list can be searched. */
+/** Maximum choices on screen. The user can search a longer list. */
 const shownChoices = 10;
 const longestLabel = 60;
 

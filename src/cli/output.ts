@@ -135,7 +135,7 @@ interface ErrorReport {
   readonly status: ErrorResult["status"];
   /** All problems with the command line or the job file. The message includes them too. */
   readonly problems: readonly Problem[];
-  /** True: a bug in kbdump, so the stack helps. */
+  /** Whether the error is a bug in kbdump: then its stack is printed too. */
   readonly unexpected: boolean;
 }
 

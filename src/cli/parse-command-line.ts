@@ -17,7 +17,7 @@ export interface PlainArgument {
   readonly text: string;
   /** Its index among all arguments. */
   readonly index: number;
-  /** The flag before it. */
+  /** The flag before it on the line, whose value it may have been meant to be. */
   readonly after: Flag | undefined;
 }
 
@@ -114,7 +114,7 @@ function lettersOf(arg: string, names: ReadonlyMap<string, Named>): readonly str
   return end < 0 ? letters : letters.slice(0, end + 1);
 }
 
-/** Treats `--json true` as `--json=true`. */
+/** Whether the next word is the value of a switch: `--json true` is read as `--json=true`. */
 function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<string, Named>): boolean {
   const option = names.get(name ?? "")?.option;
   return option !== undefined && isSwitch(option) && value === undefined && /^(true|false)$/.test(text);

@@ -253,7 +253,7 @@ function workText({ pid, host, since }: RunAtWork): string {
   return terminalText(`a run is active: process ${pid} on ${host} since ${since}`);
 }
 
-/** Maximum indexes to list. */
+/** Maximum numbers of missing shards to list. */
 const named = 10;
 
 /** How many shards of a division have a run, and which do not. */

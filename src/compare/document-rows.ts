@@ -24,7 +24,7 @@ export interface ChunkRow {
   readonly updated_at: number | null;
   readonly disabled_at: number | null;
   readonly attachment_ids: readonly string[];
-  /** Null if there is none or it is empty. */
+  /** Null for a missing or empty summary. */
   readonly summary: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface ChildRow {
   readonly segment_id: string;
   readonly position: number | null;
   readonly content: string;
-  /** automatic or customized; may be another value. */
+  /** `automatic`, `customized` or another value of the service. */
   readonly type: string | null;
   /** Unix seconds. */
   readonly created_at: number | null;

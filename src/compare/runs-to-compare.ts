@@ -189,7 +189,7 @@ export async function namesReader(
   return (document) => names.get(documentKey(document)) ?? unknown;
 }
 
-/** A run that was given the ids of its documents did not list them, but may have their details. */
+/** The tables with names. A run whose job names its documents has no list (`document_info`), but may have their details. */
 const namingKinds = ["document_details", "document_info"] as const;
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);

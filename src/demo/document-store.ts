@@ -28,7 +28,7 @@ export interface HeldDataset {
 export interface HeldDocument {
   readonly dataset: HeldDataset;
   version: StoredDocument;
-  /** Not changed by writes to chunks. */
+  /** The text from which a re-index makes new chunks. Writes to chunks do not change it. */
   source: Source;
   /** The newest indexing that this store started. */
   job?: IndexingJob;
@@ -49,7 +49,7 @@ export class DocumentStore {
     this.held = new Map(datasets.map((dataset) => [dataset.row.id, heldDataset(dataset)]));
   }
 
-  /** Unix seconds with a fraction. */
+  /** The time of the store, in Unix seconds with a fraction. */
   now(): number {
     return this.#clock().getTime() / 1000;
   }
@@ -72,7 +72,7 @@ export class DocumentStore {
     return { ...row, ...known(counts, row) };
   }
 
-  /** Newest first. */
+  /** The documents of a dataset, newest first. */
   documents(datasetId: string): readonly StoredDocument[] {
     const documents = [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held));
     const position = ({ row }: StoredDocument) => Number(row.position ?? 0);

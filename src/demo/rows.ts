@@ -14,7 +14,7 @@ export interface Document extends Details {
   readonly created_at: number;
 }
 
-/** Links in `sign_content` and `attachments` have no signatures. */
+/** A chunk. The links in its `sign_content` and `attachments` have no signatures. */
 export interface Chunk extends Details {
   readonly id: string;
   readonly position: number;

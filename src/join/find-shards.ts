@@ -67,7 +67,10 @@ async function runInFolder(folder: string): Promise<FoundShards> {
   return oneRun(folder, basename(runs) === "runs" ? dirname(runs) : undefined);
 }
 
-/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`; empty for a gathered run. */
+/**
+ * The shard with this run folder. `shard`: the folder of the shard or its address in a bucket, `<job>/shards/<index>-of-<count>`;
+ * empty if the run was copied from elsewhere.
+ */
 function oneRun(folder: string, shard = ""): FoundShards {
   const shards = dirname(shard);
   const isShard = shardOfFolder(basename(shard)) !== undefined && basename(shards) === "shards";

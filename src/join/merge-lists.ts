@@ -85,7 +85,7 @@ function bySkipped(one: ListedDataset, other: ListedDataset): number {
   return Number(one.state === "skipped") - Number(other.state === "skipped");
 }
 
-/** The facts that do not belong to a dataset. */
+/** Merges everything in the lists that is not part of a dataset. */
 function sumOfLists(lists: readonly SharedList[]): Pick<DocumentList, "all_datasets" | "failures" | "notes"> {
   const all = lists.map(({ list }) => list.all_datasets);
   return {

@@ -41,8 +41,8 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
 }
 
 /**
- * The same for the coordinator. It confirms the lease before each change. A coordinator that is frozen right after that may still
- * remove results of its successor, which then reads these documents again.
+ * The exchange of a run in its job's bucket, for the coordinator. It confirms the lease before each change. A coordinator that is
+ * frozen right after that may still remove results of its successor, which then reads these documents again.
  */
 export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
   const { bucket, retryUntilBack, confirm } = remote;

@@ -32,7 +32,7 @@ interface OpenDocument {
   readonly document: DocumentToRead;
   isLarge: boolean;
   tries: number;
-  /** When a worker last reported a result. */
+  /** When a worker last reported a result for it, which may become visible later. */
   submittedAt: number;
 }
 
@@ -43,7 +43,7 @@ export class DocumentBatches {
   /** The batches of the round that have not ended. */
   #batches = new Map<string, readonly string[]>();
 
-  /** In the order to read them. `requestsOf`: the number of requests for a document, if known. */
+  /** `documents`: in the order in which to read them. `requestsOf`: the number of requests for a document, if known. */
   constructor(
     documents: readonly DocumentToRead[],
     concurrency: number,
@@ -122,7 +122,7 @@ export class DocumentBatches {
   }
 }
 
-/** Approximate characters per chunk, to compare sizes from two sources. */
+/** Approximate characters per chunk. Converts chunk counts, if a size in characters is unknown. */
 const charactersOfChunk = 500;
 
 /**

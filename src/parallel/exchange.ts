@@ -44,7 +44,7 @@ interface ReadOptions {
   readonly isPatient: boolean;
 }
 
-/** late: the run is over, or already has a result for this document. */
+/** How a worker's result arrived. first: it counts. late: the run is over, or already has a result for this document. */
 type Outcome = "first" | "late";
 
 /** A worker's attempt to read a document. */

@@ -48,7 +48,7 @@ export async function checkFiles(folder: string, manifest: Manifest, verifying: 
     if (problems.length === 0) sound.add(path);
   }
   const isIn = (paths: ReadonlySet<string>) => (table: DumpTable) => table.files.every(({ path }) => paths.has(path));
-  const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list one twice
+  const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list a file twice
   const whole = tablesOf([...files.values()]).filter(isIn(there));
   return {
     files: manifest.files.filter(({ path }) => there.has(path)).length,

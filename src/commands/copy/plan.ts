@@ -15,7 +15,7 @@ import type { Invocation } from "../../shell-text.js";
 import { nameAndId, nameText } from "../../words.js";
 import { applyCommand, nextCommand, renderMustKnow, renderPart, renderTroubles } from "../restore/rows.js";
 
-/** Maximum datasets to show, and maximum documents left out. */
+/** Maximum datasets to show, and maximum documents that are not copied. */
 const mostDatasets = 20;
 const mostLeft = { documents: 20, rows: 1 };
 

@@ -16,7 +16,7 @@ import { cutText } from "../../safe-text.js";
 import { nameAndId, nameText } from "../../words.js";
 
 interface DiffTableOptions extends DiffPage {
-  /** Show only documents: all that differ. */
+  /** Whether to show only documents, without chunks. Then every document that differs is shown. */
   readonly documentsOnly: boolean;
 }
 
@@ -56,7 +56,7 @@ function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptio
   return [...lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint))), ""];
 }
 
-/** A document's row has its name and cells. A row with one cell is a remark. */
+/** The table rows for a document: its counts, those of its child chunks, and remarks. A remark is a row with one cell. */
 function rowsOf(document: DocumentDiff): readonly (readonly string[])[] {
   const head = terminalText(document.document_id, 80);
   const remarks = remarksOn(document).map((remark) => [`  ${remark}`]);

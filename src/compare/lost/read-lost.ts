@@ -31,10 +31,13 @@ export interface LostChunk {
   readonly keywordsBefore: readonly string[] | null;
   /** The chunk of the newer run that has its id or its text. */
   readonly pair: ChunkRow | null;
-  /** The chunk that its edit replaces, found by the history or by the neighbours. */
+  /**
+   * The chunk of the newer run that stands for the text before the edit, so that a restore overwrites it; found by that text in the
+   * history, or between the same neighbours.
+   */
   readonly base: ChunkRow | null;
   readonly byNeighbours: boolean;
-  /** The chunk that is now between its neighbours. */
+  /** The chunk of the newer run between the neighbours of the lost chunk. */
   readonly place: ChunkRow | null;
   /** How many chunks of the newer run have its text. */
   readonly equal: number;
@@ -49,7 +52,7 @@ export interface LostFamily {
   readonly olds: readonly ChildRow[];
   /** The content before an edit, by child chunk id, if the history has it. */
   readonly before: ReadonlyMap<string, string>;
-  /** The automatic child chunk of the newer run between the same neighbours, by child chunk id. */
+  /** By the id of a lost child chunk: the automatic child chunk of the newer run between the same neighbours. */
   readonly twins: ReadonlyMap<string, string>;
 }
 

@@ -81,7 +81,7 @@ const listedLoss = result({
    * the target. `cannot be restored`: the service accepts no such row. `left out`: the plan file says no.
    */
   why: oneOf("needs your decision", "found inside", "cannot be restored", "left out"),
-  /** A sentence. */
+  /** A sentence that says why. */
   reason: text,
   content: text,
   /** Null except in qa_model documents. */
@@ -115,7 +115,7 @@ const documentPlan = result({
   /** Lost chunks and child chunks, and how many of them have manual edits. */
   lost: count,
   manual_edits: count,
-  /** A sentence. A refused document has no restores. */
+  /** A full sentence, or null. A refused document has no restores. */
   refused: v.pipe(orNull(text), v.description("why nothing may be written to this document")),
   /** In the order of the older run. */
   restores: listOf(chunkRestore),

@@ -7,7 +7,7 @@ export interface DatasetOutline {
   /** Economy datasets do not count tokens. */
   readonly technique: "high_quality" | "economy";
   readonly documents: readonly DocumentOutline[];
-  /** Documents are named as above. */
+  /** The batches in which the documents were created, by their names above. */
   readonly batches: readonly {
     readonly id: string;
     readonly documents: readonly string[];
