@@ -6,7 +6,7 @@ import type { ServeOptions } from "./server.js";
 
 /** The time and memory of a whole process. */
 export interface Measured {
-  /** Seconds. */
+  /** Seconds from start to end. */
   readonly wall: number;
   /** Processor seconds of all threads, in user and system mode. */
   readonly cpu: number;

@@ -31,7 +31,7 @@ async function viewOf(...dumps: readonly Tables[]): Promise<Numbers> {
 
 interface Reindexed {
   readonly form: Scenario["form"];
-  /** The manual edits before the first run; `edits` come between the first and the second. */
+  /** The manual edits before the first run, which the history therefore does not contain. */
   readonly early?: readonly ManualEdit[];
   readonly edits: readonly ManualEdit[];
   /** The chunk size for the re-index; unchanged by default. */

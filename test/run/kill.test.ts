@@ -15,7 +15,7 @@ const killRounds = rounds(1, 10, "KBDUMP_KILL_ROUNDS");
 const concurrency = 4;
 const isRows = ({ path }: { readonly path: string }) => /^(child_)?chunks\./.test(path);
 
-/** The output options, and the number of rounds for each. */
+/** The output options to test, each with a number of rounds. */
 const outputs = [
   { name: "plain files", count: killRounds, output: { formats: ["jsonl", "csv", "duckdb"] } },
   {

@@ -66,5 +66,5 @@ export const brokenFile =
   (bytes: string, announced: number) =>
   (response: ServerResponse): void => {
     response.writeHead(200, { "content-length": String(announced) });
-    response.write(bytes, () => response.socket?.end()); // not a reset, which could overtake the written bytes
+    response.write(bytes, () => response.socket?.end()); // ends the connection without a reset, which could overtake the written bytes
   };

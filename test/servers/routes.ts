@@ -6,7 +6,7 @@ import { type Asked, askedOf, hasKeyword, pageOf, withShuffledTies } from "./pag
 import { type Random, shuffled } from "./random.js";
 import { findChunk, type Store, type TestDataset, type TestDocument } from "./store.js";
 
-/** All inputs of an answer. */
+/** Everything that an answer depends on. */
 export interface Question {
   readonly store: Store;
   readonly behaviour: Behaviour;

@@ -11,7 +11,7 @@ export interface TestDocument {
   chunks: ChunkRecord[];
   /** Chunk id → its child chunks in the order of the list. A chunk without an entry has none. */
   readonly children: Map<string, ChildRecord[]>;
-  /** Fields that its row in the list of documents has in addition to, or instead of, the usual fields. */
+  /** Fields of its row in the list of documents. They replace or extend the usual fields. */
   listed?: JsonObject;
   /** Its details. Without them, the server behaves like an older release, which has no such URL. */
   details?: JsonObject;
@@ -27,7 +27,7 @@ export interface TestDataset {
   name: string;
   readonly documents: Map<string, TestDocument>;
   readonly batches: Map<string, Batch>;
-  /** Fields that its row in the list of datasets has in addition to, or instead of, the usual fields. */
+  /** Fields of its row in the list of datasets. They replace or extend the usual fields. */
   listed?: JsonObject;
   /** The answers for its metadata fields and its tags. Without them, the server has no such URLs. */
   metadata?: JsonObject;

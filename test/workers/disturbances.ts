@@ -14,7 +14,7 @@ export type Disturbance = { readonly after: number } & (
 
 export const workerCount = 3;
 
-/** Longer than a lease, so that others take over what the frozen process had. */
+/** Milliseconds to freeze a process for longer than its locks last, so that others take over its work. */
 const beyondLease = [5_500, 7_500] as const;
 
 /** Whether a process is frozen for longer than its locks last: others replace it while its connections stay open. */

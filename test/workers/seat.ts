@@ -15,7 +15,7 @@ export interface SeatOfProcess {
   readonly end: (signal: NodeJS.Signals) => Promise<Finished>;
 }
 
-/** A program that finds no broker ends at once and is started again. */
+/** Matches the error of a program that finds no broker. It ends at once, and is started again. */
 const noBroker = /the broker \S+ cannot be used/;
 const again = 300;
 

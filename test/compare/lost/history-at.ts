@@ -44,7 +44,7 @@ export function historiesAt(
   });
 }
 
-/** The values of the columns in `had`. */
+/** The first values of the columns that `had` names. */
 function firstValues(row: FirstValues & { readonly had: readonly (keyof FirstValues)[] }): FirstValues {
   return Object.fromEntries(row.had.map((name) => [name, row[name]]));
 }

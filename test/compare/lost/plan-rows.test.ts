@@ -6,7 +6,7 @@ const planned = planning();
 
 const by = { updated_by: "ann" };
 const off = { enabled: false, disabled_by: "ann" };
-/** A history in which one chunk had another content. */
+/** Test options: a history in which the chunk with this id had another content. */
 const was = (id: string, content: string): Wishes => ({ history: { chunks: new Map([[id, { content }]]) } });
 /** The user's decision to restore these rows only. */
 const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));

@@ -52,7 +52,7 @@ function nameTaken(): Refusal {
   return new Refusal(409, "dataset_name_duplicate", message);
 }
 
-/** The context of a change. */
+/** What a change of a dataset depends on, besides the dataset. */
 interface Circumstances {
   /** The available embedding models, the default first; null for any. */
   readonly models: readonly string[] | null;

@@ -11,7 +11,7 @@ import {
 import { cutAgain, ruleWith, sourceFrom } from "./cut-source.js";
 import { UploadedFiles } from "./uploads.js";
 
-/** How a new document is indexed. It fails at the end if there is an `error`. */
+/** How to index a new document. With an `error`, the indexing fails at its end for this reason. */
 interface Manner {
   readonly seconds: number;
   readonly error: string | undefined;
@@ -41,7 +41,7 @@ export class WritableStore extends DocumentStore {
     this.held.delete(this.findDataset(datasetId).row.id);
   }
 
-  /** Starts a re-index, with chunks of at most `maxCharacters` if set. */
+  /** Starts a re-index. `maxCharacters`: the new maximum size of a chunk; undefined: unchanged. */
   override reindex(
     documentId: string,
     manner: { readonly seconds: number; readonly maxCharacters?: number | undefined },

@@ -50,7 +50,7 @@ function momentsOf({ rows }: StoredList): ReadonlySet<number> {
   return new Set(rows.flatMap(({ moment }) => (moment === undefined ? [] : [moment])));
 }
 
-/** The moment of the last answer that contained rows of the list; undefined without rows or marks. */
+/** The last moment at which the service sent rows of the list; undefined if it has no rows, or rows without moments. */
 export function lastMomentOf(list: StoredList): number | undefined {
   const moments = momentsOf(list);
   return moments.size > 0 ? Math.max(...moments) : undefined;

@@ -54,7 +54,7 @@ test(`${seeds.length} schedules: nothing is lost, incomplete or changed, and eve
     expect(met.get(what) ?? 0, `${what} is met too rarely`).toBeGreaterThan(seeds.length * 0.1);
 });
 
-/** Sabotages: each changes file operations to break one rule of fencing. */
+/** Sabotages: each changes file operations to break one rule that keeps a process without the lock from publishing. */
 const broken: Readonly<Record<string, FileSabotage>> = {
   "does not fence": (name, [path]) => (name === "readdir" && String(path).endsWith("/.work") ? () => [] : undefined),
   "does not empty and remove the folder that it renamed": (name, [path]) =>

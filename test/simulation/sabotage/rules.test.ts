@@ -64,7 +64,7 @@ function scenarioOf(
   };
 }
 
-/** With this clock, no row looks young, so only ranks and positions show that a row was added. */
+/** With this clock, no row looks recent, so only ranks and positions show that a row was added. */
 const wrongClock = { clockAhead: 3_600 };
 /** Deletes a chunk and inserts one right before the first row of the last page, which was read. At one moment, so the total stays. */
 const tieAtOnce: ScriptedEdit = { before: "page=2&", deleted: [5], added: [13] };

@@ -2,7 +2,7 @@ import type { Answer } from "../../servers/answer.js";
 import type { Fault } from "../../servers/faults.js";
 import type { JsonObject } from "../../servers/json.js";
 
-/** The field with the moment of the answer, in every row if the data can change. */
+/** The name of the field with the moment of the answer. Every row has it if the data can change. */
 export const markName = "answered_at_moment";
 
 const texts = new WeakMap<JsonObject, string>();

@@ -27,7 +27,7 @@ interface Sent {
 export class SimulatedService {
   readonly knowledge: Knowledge;
   readonly history = new History();
-  /** Answers and edits so far. */
+  /** The current moment: how many answers and edits there were so far. */
   moment = 0;
   /** Requests that arrived, and how many of them were refused because of the rate limit. */
   arrivals = 0;
