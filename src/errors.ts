@@ -39,7 +39,7 @@ interface Failure {
   readonly code?: string | undefined;
   /** Milliseconds that the service asks to wait. */
   readonly retryAfter?: number | undefined;
-  /** Refused because of too many requests. */
+  /** Whether the service refused the request because there were too many. */
   readonly throttled?: boolean;
   /**
    * gone: the service is down. no proxy: not even the proxy could be reached. no service: the server speaks another protocol, or

@@ -33,7 +33,7 @@ export async function printResult(
   await isTaken(stdout, `${text}\n`, achieved);
 }
 
-/** Characters to collect before writing. */
+/** How many characters to collect before writing them, because every write costs time. */
 const block = 65_536;
 
 /** Prints a result in pieces, so that memory stays small. */

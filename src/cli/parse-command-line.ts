@@ -12,10 +12,9 @@ export interface Flag {
   readonly value: string | undefined;
 }
 
-/** A positional argument. */
 export interface PlainArgument {
   readonly text: string;
-  /** Its index among all arguments. */
+  /** The position of this argument among all arguments, from 0. */
   readonly index: number;
   /** The flag before it on the line, whose value it may have been meant to be. */
   readonly after: Flag | undefined;

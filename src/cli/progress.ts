@@ -18,7 +18,7 @@ interface Progress {
   readonly counted?: number;
   /** Other counts to show, most important first. */
   readonly counts?: readonly Count[];
-  /** Shown after the counts. */
+  /** A remark that follows the counts. */
   readonly note?: string | undefined;
   readonly requests?: {
     readonly sent: number;
@@ -36,7 +36,7 @@ interface Count {
 
 /** A progress with its rate. */
 interface Measured extends Progress {
-  /** From 0 to 1. */
+  /** The share that is done, from 0 to 1; undefined if unknown. */
   readonly share: number | undefined;
   /** Milliseconds left; undefined if unknown, and while answers are missing. */
   readonly left: number | undefined;

@@ -72,7 +72,7 @@ export const command = defineCommand({
 interface Written {
   /** The job file, followed by the key file if there is one. */
   readonly written: readonly string[];
-  /** Steps before the first run. */
+  /** What the user must do before the first run. */
   readonly needs: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface ChunkRow {
   readonly created_by: string | null;
   readonly updated_by: string | null;
   readonly disabled_by: string | null;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly created_at: number | null;
   readonly updated_at: number | null;
   readonly disabled_at: number | null;
@@ -36,7 +36,7 @@ export interface ChildRow {
   readonly content: string;
   /** `automatic`, `customized` or another value of the service. */
   readonly type: string | null;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly created_at: number | null;
   readonly updated_at: number | null;
 }

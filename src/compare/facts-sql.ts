@@ -70,7 +70,7 @@ const before = (name: string) => `CASE WHEN list_contains(first_had, '${name}') 
 /** SQL: keywords in a form in which order and repeats do not matter. */
 const wordSet = (name: string) => `list_sort(list_distinct(coalesce(${name}, [])))`;
 
-/** `before`: the fingerprint of the text before an edit; null if the history has none. */
+/** SQL of the facts that come from the history. `before`: the fingerprint of the text before an edit; null if the history has none. */
 const historyFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
   chunks: [
     `nullif(CASE WHEN is_edited THEN ${textSql(before("content"), before("answer"))} END, fingerprint) AS before`,

@@ -116,7 +116,7 @@ interface Provenance {
   readonly source: string | null;
   /** When its indexing was completed, in Unix seconds. */
   readonly indexedAt: number | null;
-  /** Disabled or archived. */
+  /** Whether the document is disabled or archived, which disables its chunks. */
   readonly isOff: boolean;
 }
 

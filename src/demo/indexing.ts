@@ -20,9 +20,9 @@ export interface IndexingJob {
   readonly batch: string;
   /** The number of the indexing of its document, from 1. */
   readonly generation: number;
-  /** Unix seconds with a fraction. */
+  /** In Unix seconds with a fraction. */
   readonly startedAt: number;
-  /** How long it takes. */
+  /** How many seconds the indexing takes. */
   readonly seconds: number;
   readonly before: StoredDocument;
   readonly after: StoredDocument;

@@ -16,7 +16,7 @@ export interface FoundShards {
   readonly jobFile?: string | undefined;
   /** The work folder in the job file, if the shards are in a bucket. */
   readonly workFolder?: string | undefined;
-  /** Sentences about what was chosen. */
+  /** Sentences that tell the user which runs were chosen. */
   readonly notes: readonly string[];
 }
 

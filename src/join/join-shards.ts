@@ -34,7 +34,7 @@ const diskAdvice: DiskAdvice = {
 /** The progress of a join: `expected` and `done` are verified bytes, the rest is as in a run. */
 export type JoinProgress = RunProgress & ReadProgress;
 
-/** The progress at the start. */
+/** The progress before a join has done anything. */
 export function emptyJoinProgress(): JoinProgress {
   return { ...emptyRunProgress(), ...emptyReadProgress() };
 }

@@ -12,7 +12,7 @@ export interface MergedList {
   readonly list: DocumentList;
   /** Sentences about differences that make it uncertain which documents existed. */
   readonly differences: readonly string[];
-  /** Sentences about other differences. */
+  /** Sentences about differences that leave no doubt about the documents. */
   readonly notes: readonly string[];
   readonly unlisted: readonly UnlistedDocument[];
 }

@@ -21,7 +21,7 @@ export interface ShardDump {
   readonly dump: Dump;
   readonly documents: readonly ShardDocument[];
   readonly shard: ManifestShard;
-  /** In hex. */
+  /** The SHA-256 of its manifest.json, in hex. */
   readonly manifestHash: string;
 }
 

@@ -17,7 +17,7 @@ const submittedSchema = object({
   token: pattern("a UUID", /^[0-9a-f-]{36}$/),
   /** In the form that a resumed run stores. */
   stored: storedSchema(resultSchema),
-  /** Pages and child lists read. */
+  /** How many pages and child lists the worker read for it. */
   pages: count,
   /** Requests that the worker sent since its last result. */
   requests: requestSumSchema,

@@ -5,7 +5,7 @@ import type { Job } from "../job/job.js";
 import { documentKey } from "../rows/row.js";
 import type { BatchEnd } from "./queue.js";
 
-/** Maximum batches of a round. */
+/** How many batches a round may have. */
 const mostQueued = 1_000;
 /** Maximum small documents of a batch. Batches shrink towards the end, so that all workers end at about the same time. */
 const mostInBatch = 20;

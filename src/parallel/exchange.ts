@@ -17,13 +17,13 @@ export const planFile = "plan.json";
 export interface Exchange {
   /** The text of a file; undefined if the key does not exist, and empty if it is not a file. */
   readonly read: (key: string, options?: ReadOptions) => Promise<string | undefined>;
-  /** Makes a local folder for the files of an attempt; undefined if the run is over. */
+  /** Makes the local folder for the files of an attempt; undefined if the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
-  /** Makes a file in that folder visible to the coordinator. Throws StopError if its bytes differ from what was written. */
+  /** Makes a file of the attempt visible to the coordinator. Throws StopError if its bytes differ from what was written. */
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
   /** Writes a file atomically. Returns false, and writes nothing, if the file exists. */
   readonly create: (key: string, content: string) => Promise<boolean>;
-  /** Removes the files of an attempt, unless it has the first result. */
+  /** Removes the files of an attempt, except those that the coordinator needs, because this attempt was the first with a result. */
   readonly drop: (attempt: string, outcome: Outcome | undefined) => Promise<void>;
 }
 

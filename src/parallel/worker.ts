@@ -84,7 +84,10 @@ interface DocumentWorkerOptions {
   readonly exchangeOf: (runId: string) => Promise<Exchange>;
 }
 
-/** The share of `max_rps` for these batches. */
+/**
+ * How many requests a second the worker may send while it has these batches: for each, the run's limit divided by its share of the
+ * run's requests in flight.
+ */
 function rateOf(batches: Iterable<BatchData>): number {
   let rate = 0;
   for (const { max_rps, slots, concurrency } of batches)

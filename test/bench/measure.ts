@@ -40,7 +40,7 @@ export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = 
 export interface Service {
   /** Its scheme, host and port. */
   readonly origin: string;
-  /** Returns its work so far. */
+  /** Returns what the service has done so far. */
   readonly served: () => Promise<Served>;
 }
 

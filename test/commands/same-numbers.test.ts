@@ -22,7 +22,7 @@ async function viewNumbers(database: string): Promise<Numbers> {
   return (await jsonOf(["sql", database, sql])).rows[0];
 }
 
-/** The same counts for a database that is built from two dumps. */
+/** The counts of the view lost_texts in a database that is built from two dumps. */
 async function viewOf(...dumps: readonly Tables[]): Promise<Numbers> {
   const database = await JobDatabase.create();
   for (const [nr, dump] of dumps.entries()) await database.run(`r${nr + 1}`, dump);

@@ -36,7 +36,7 @@ export interface Environment {
 export interface Undisturbed {
   /** The hash of each file, by its path in the run folder. */
   readonly hashes: ReadonlyMap<string, string>;
-  /** Duration in milliseconds. */
+  /** How many milliseconds the run took. */
   readonly takes: number;
   /** The file calls of the requested kinds; empty if the fault library could not be built. */
   readonly calls: readonly FileCall[];

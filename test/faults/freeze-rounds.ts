@@ -14,7 +14,7 @@ export const freezeSeed = Number(
 /** How many milliseconds all rounds may take on a busy machine. */
 export const roundTimeout = 120_000 + freezeRounds * 30_000;
 
-/** Describes a round. */
+/** Names a round and the seed that repeats it, for failure texts. */
 export function roundText(round: number): string {
   return `round ${round} of KBDUMP_FREEZE_SEED=${freezeSeed}`;
 }

@@ -12,7 +12,7 @@ export interface Rivals {
   readonly undisturbed: Undisturbed;
   /** How A and B ended. */
   readonly ends: readonly Ended[];
-  /** The hashes of all published files at the first report of success; later changes are an error. */
+  /** The hash of every published file when a program first reported success. A file that changed later is an error. */
   readonly published: ReadonlyMap<string, string>;
   readonly bMustSucceed: boolean;
 }

@@ -34,7 +34,6 @@ export function momentOf(takes: number, random: Random): number {
   return integer(random, Math.round(takes * 0.1), Math.round(takes * 1.2));
 }
 
-/** Describes a schedule. */
 export function scheduleText({ freeze, loss, wake }: Schedule): string {
   const where = freeze.at === "call" ? `${callText(freeze.call)} (${freeze.action})` : `${freeze.moment} ms`;
   return `A frozen at ${where}, lock ${loss}, A woken ${wake === undefined ? "after B's end" : `${wake} ms into B`}`;

@@ -15,7 +15,7 @@ export const places = [
   ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
 ] as const;
 
-/** The target of a link. */
+/** What a planted link leads to. */
 export const targets = ["file", "folder", "nothing"] as const;
 
 /** A link that is planted before one of several restores, numbered from 0. */
@@ -102,7 +102,7 @@ export async function expectRefusal({ path, reason, plant, restore, wire }: Refu
   }
 }
 
-/** The same for a random link. After an interrupted restore, its last writes may still arrive. */
+/** Like `expectRefusal`, for a random link. After an interrupted restore, its last writes may still arrive. */
 export async function expectLinkRefused(
   run: string,
   { place, target }: PlantedLink,

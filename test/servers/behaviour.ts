@@ -20,7 +20,7 @@ export interface RequestRecord {
   inFlight: number;
   /** The status sent; 0 if none was sent. */
   status: number;
-  /** The fault in the answer. */
+  /** The fault that the answer had, if any. */
   fault: Fault["kind"] | undefined;
 }
 

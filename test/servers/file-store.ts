@@ -48,7 +48,7 @@ export async function startFileStore(): Promise<FileStore> {
   return store;
 }
 
-/** Sends all bytes. */
+/** An answer that sends all bytes. */
 export const file =
   (bytes: string | Buffer, headers: Record<string, string> = {}) =>
   (response: ServerResponse): void => {
@@ -61,7 +61,7 @@ export const redirect =
     response.writeHead(status, { location }).end();
   };
 
-/** Sends fewer bytes than announced, and closes the connection. */
+/** An answer that sends fewer bytes than announced, and closes the connection. */
 export const brokenFile =
   (bytes: string, announced: number) =>
   (response: ServerResponse): void => {

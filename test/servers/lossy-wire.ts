@@ -20,7 +20,7 @@ export type Fate =
 /** A request on the wire. */
 export interface SeenRequest {
   readonly method: string;
-  /** Includes the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly body: string;
 }

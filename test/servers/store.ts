@@ -57,7 +57,7 @@ export interface DocumentOptions {
   readonly chunks: number;
   /** Children of every chunk, or of the chunk at an index. Default 0. */
   readonly childrenPerChunk?: number | ((index: number) => number);
-  /** Default text_model. */
+  /** The form of the document; default: text_model. */
   readonly docForm?: string;
   /** Documents with the same seed have the same ids, so give every document its own. Default 1. */
   readonly seed?: number;

@@ -14,7 +14,7 @@ export interface Call {
   readonly list: ListName | undefined;
   readonly page: number;
   readonly limit: number;
-  /** Path and query. */
+  /** The path and query of its requests. */
   readonly target: string;
   /** The moment at which its first try was sent. Moments are not times: they count the answers and edits of the service. */
   readonly from: number;

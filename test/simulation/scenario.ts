@@ -49,7 +49,7 @@ export interface JobShape {
   readonly concurrency: number;
   readonly retries: number;
   readonly maxRps: number | undefined;
-  /** Seconds. */
+  /** The timeout of a request, in seconds. */
   readonly timeout: number;
   readonly formats: readonly ("jsonl" | "csv")[];
 }
@@ -60,7 +60,7 @@ export interface ServiceShape extends Pick<Behaviour, "hasMore" | "pageCap" | "p
   readonly cache: boolean;
   /** Seconds that the Date header is ahead of the times in rows. */
   readonly clockAhead?: number;
-  /** Milliseconds in one direction. */
+  /** How many milliseconds a request takes to the service, and an answer back. */
   readonly latency: readonly [low: number, high: number];
 }
 
@@ -115,7 +115,7 @@ export interface EditShape {
   /** The share of requests preceded by an edit. */
   readonly rate: number;
   readonly most: number;
-  /** Additional edits at fixed moments. */
+  /** Edits before certain requests, in addition to the random ones. */
   readonly script?: readonly ScriptedEdit[];
 }
 

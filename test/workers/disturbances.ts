@@ -52,7 +52,6 @@ type Drawn =
   | "restart the broker"
   | "freeze the broker";
 
-/** Describes a disturbance. */
 export function wordsOf(each: Disturbance): string {
   const { after } = each;
   if (each.kind === "kill") return `+${after} requests: kill ${nameOf(each.seat)} (again after ${each.startAfter} ms)`;

@@ -12,7 +12,7 @@ import { openSeat, type SeatOfProcess } from "./seat.js";
 export interface Environment {
   readonly server: RealisticServer;
   readonly broker: TestBroker;
-  /** The folder of the job. */
+  /** The folder of the job in its output folder. */
   readonly place: string;
   /** The rows of the run without workers, by file name. */
   readonly expected: ReadonlyMap<string, string>;

@@ -22,7 +22,7 @@ const again = 300;
 /** With KBDUMP_TRACE=1, every process logs its steps, and the test prints its output when it ends. */
 const isTraced = process.env.KBDUMP_TRACE === "1";
 
-/** Starts a command. */
+/** Starts a command that is restarted after each kill. */
 export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatOfProcess {
   let child: ChildProcess;
   let dead: ChildProcess | undefined;

@@ -173,7 +173,7 @@ function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly st
 /** Maximum documents to show per state. */
 const mostDocuments = 20;
 
-/** A narrow terminal drops the counts first. */
+/** The table of documents. A narrow terminal drops the counts first. */
 const columns: readonly Column<DocumentPlan>[] = [
   { head: "document", cell: nameOf, least: 14 },
   { head: "form", cell: ({ doc_form }) => terminalText(doc_form, 40), drop: 2 },

@@ -319,7 +319,7 @@ interface Named {
   readonly name: string | null;
 }
 
-/** Pages to prefetch. */
+/** How many pages of a list to request ahead. */
 const pagesAhead = 8;
 
 /**

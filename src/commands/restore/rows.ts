@@ -19,7 +19,7 @@ export function renderPart(name: string | null, id: string, lines: readonly stri
 interface ShownRow {
   readonly title: string;
   readonly paint?: (line: string) => string;
-  /** Sentences below the title. */
+  /** Sentences to show below the title; false is left out. */
   readonly remarks: readonly (string | false)[];
   /** The current text, and the text that replaces it or could replace it; null: none. */
   readonly now: Partial<ChunkTexts> | null;

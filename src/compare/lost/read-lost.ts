@@ -63,7 +63,7 @@ interface LostDocument extends DocumentId {
 
 /** The lost rows of a document that a person worked on or the owner chose. */
 export interface LostRows {
-  /** In order. */
+  /** In the order of the older run. */
   readonly chunks: readonly LostChunk[];
   /** By the id of the chunk in the older run. */
   readonly families: ReadonlyMap<string, LostFamily>;

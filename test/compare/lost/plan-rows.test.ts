@@ -224,7 +224,7 @@ describe("an edit that no run has seen from before, in a document whose details 
   const provenance = { source: "file 1, rule 1", indexed_at: 2_000 };
   const made = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     document(chunks, [], "text_model", { ...provenance, ...more });
-  /** The same document after a re-index. */
+  /** The test's document after a re-index. */
   const again = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     made(chunks, { indexed_at: 5_000, ...more });
   const old = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end")]);

@@ -13,7 +13,7 @@ const rows = (hashes: string) => [...hashes];
 const added = (first: number, ...ids: readonly string[]): Addition => ({ first, rows: ids.length, ids });
 const lost = (first: number, rows: number): Addition => ({ first, rows, ids: null });
 
-/** The ids in the result. */
+/** The result of `alignChunks` with ids instead of chunks. */
 function idsOf({ copies, surplus, stranger }: ReturnType<typeof alignChunks<Chunk>>) {
   return { copies: copies.map((chunk) => chunk?.id), surplus: surplus.map(({ id }) => id), stranger: stranger?.id };
 }

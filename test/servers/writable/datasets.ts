@@ -56,7 +56,7 @@ function nameTaken(): Refusal {
 interface Circumstances {
   /** The available embedding models, the default first; null for any. */
   readonly models: readonly string[] | null;
-  /** Unix seconds. */
+  /** The time of the change, in Unix seconds. */
   readonly time: number;
 }
 

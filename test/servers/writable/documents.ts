@@ -142,7 +142,7 @@ interface Segmentation {
   readonly chunk_overlap?: number | null | undefined;
 }
 
-/** The default rule. */
+/** The rule of a document whose request has none. */
 const automaticRule: ProcessRule = {
   mode: "automatic",
   rules: {

@@ -24,7 +24,7 @@ export class WritableStore extends DocumentStore {
 
   readonly files = new UploadedFiles();
 
-  /** The current document. */
+  /** The document as it is now. */
   read(documentId: string): StoredDocument {
     return this.readIn(this.find(documentId).dataset.row.id, documentId);
   }

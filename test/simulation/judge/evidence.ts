@@ -11,7 +11,7 @@ import { type Fingerprint, fingerprintOf, type ListState } from "../service/hist
 import type { ListName } from "../service/list-name.js";
 import { grouped } from "./grouped.js";
 
-/** A stored row. */
+/** A row in the files of the run. */
 export interface StoredRow {
   readonly id: string;
   readonly fingerprint: Fingerprint;
@@ -19,7 +19,7 @@ export interface StoredRow {
   readonly moment: number | undefined;
 }
 
-/** A stored list of a document. */
+/** A list of a document, as the files of the run have it. */
 export interface StoredList {
   readonly name: ListName;
   readonly rows: readonly StoredRow[];
@@ -90,7 +90,7 @@ function isContinued(chunks: readonly StoredRow[], calls: readonly Call[]): bool
   return Math.min(...lives) < Math.max(...calls.map(({ life }) => life));
 }
 
-/** The page size of lists. */
+/** How many rows the service puts on a page of a list. */
 export function pageSizeOf({ scenario }: Outcome): number {
   const { paging, pageCap = 100 } = scenario.service;
   return paging === "ignored" ? Number.POSITIVE_INFINITY : Math.min(100, pageCap);

@@ -14,7 +14,7 @@ export interface Ended {
   readonly error?: unknown;
 }
 
-/** The result of a schedule. */
+/** What happened when a schedule was played. */
 export interface PlayedHolders {
   /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];

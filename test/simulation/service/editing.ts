@@ -7,14 +7,14 @@ import type { History } from "./history.js";
 import { chunkId, editedId } from "./ids.js";
 import { chunkOf, documentOf, type Knowledge, positionOf, sortChunks } from "./knowledge.js";
 
-/** The state that edits change. */
+/** Everything that edits read and change. */
 export interface Edited {
   readonly knowledge: Knowledge;
   readonly history: History;
   /** Advances to the next moment, and returns it. */
   readonly nextMoment: () => number;
   readonly report: (line: string) => void;
-  /** Unix seconds. */
+  /** The service's time, in Unix seconds. */
   readonly now: () => number;
 }
 
