@@ -38,6 +38,6 @@ function resolved(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // the folder does not exist, so there are no copies
+    return path; // without the folder, there are no copies
   }
 }

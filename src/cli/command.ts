@@ -120,7 +120,7 @@ export interface Command<
   O extends Options = Options,
   Given = ArgumentsOf<P> & ArgumentsOf<O>,
 > {
-  /** With its positionals in yargs syntax: `run [job]`. */
+  /** The command's name and its positionals, in yargs syntax: `run [job]`. */
   readonly name: string;
   readonly about: string;
   readonly positionals: P;

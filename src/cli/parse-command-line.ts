@@ -4,11 +4,11 @@ import { type Command, commonOptions, type Option, type Options } from "./comman
 
 /** A flag of a command line. */
 export interface Flag {
-  /** As written, without its value: `--base-url`, `-o`. */
+  /** The flag as the user wrote it, without its value: `--base-url`, `-o`. */
   readonly written: string;
   /** The option's name; undefined if the command has no such option. */
   readonly name: string | undefined;
-  /** Undefined: a flag without a value. */
+  /** The value that the user gave; undefined if there is none. */
   readonly value: string | undefined;
 }
 

@@ -98,12 +98,12 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** The value if it is a text, otherwise null. */
+/** Returns the value if it is a text, otherwise null. */
 export function textIn(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The value if it is a number, otherwise null. */
+/** Returns the value if it is a number, otherwise null. */
 export function numberIn(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }

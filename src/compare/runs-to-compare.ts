@@ -46,7 +46,7 @@ export interface DocumentPair {
   readonly document_id: string;
   readonly old: DocumentRow | undefined;
   readonly new: DocumentRow | undefined;
-  /** Why its rows prove nothing; null if they can be compared. */
+  /** Why the rows of the document prove nothing; null if they can be compared. */
   readonly reason: string | null;
 }
 

@@ -39,7 +39,7 @@ export interface HeldDocument {
  * Throws a 404 for an unknown dataset or document. A document that has not changed since the last call is the same object.
  */
 export class DocumentStore {
-  /** By id, in the order in which they are listed. */
+  /** The datasets by id, in the order in which they are listed. */
   protected held: Map<string, HeldDataset>;
   readonly #clock: () => Date;
   #jobs = 0;
@@ -79,7 +79,7 @@ export class DocumentStore {
     return documents.sort((a, b) => b.row.created_at - a.row.created_at || position(b) - position(a));
   }
 
-  /** The current document, checking that it belongs to the dataset. */
+  /** The document as it is now. Throws a 404 if the dataset does not have it. */
   readIn(datasetId: string, documentId: string): StoredDocument {
     const held = this.findDataset(datasetId).documents.get(documentId.toLowerCase());
     if (!held) throw notFound("Document");

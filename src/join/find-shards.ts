@@ -12,7 +12,7 @@ export interface FoundShards {
   readonly folders: readonly string[];
   /** The shared output folder or bucket address; undefined if the shards were gathered elsewhere. */
   readonly dir: string | undefined;
-  /** The job file that named them; undefined if none did. */
+  /** The job file by which the user named the shards; undefined if they were named otherwise. */
   readonly jobFile?: string | undefined;
   /** The work folder in the job file, if the shards are in a bucket. */
   readonly workFolder?: string | undefined;

@@ -40,7 +40,7 @@ interface OpenDocument {
 export class DocumentBatches {
   readonly #concurrency: number;
   readonly #open = new Map<string, OpenDocument>();
-  /** The batches of the round that have not ended. */
+  /** By id: the documents of each batch of the current round that has not ended. */
   #batches = new Map<string, readonly string[]>();
 
   /** `documents`: in the order in which to read them. `requestsOf`: the number of requests for a document, if known. */

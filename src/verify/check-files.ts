@@ -105,7 +105,7 @@ async function problemsIn(path: string, file: ListedFile | ManifestFile, { signa
   if (!("rows" in file)) return problems;
   const { format, compression } = partsOf(file);
   if (compression === "none") return [...problems, ...(format === "parquet" ? [] : openEnd(bytes))];
-  if (problems.length > 0) return problems; // then the uncompressed text is wrong, too
+  if (problems.length > 0) return problems; // wrong bytes imply a wrong uncompressed text, so do not report both
   try {
     const text = await factsOf(readTextPieces(path), () => onBytes(0));
     return [...(file.uncompressed ? differences("its text ", text, file.uncompressed) : []), ...openEnd(text)];
@@ -115,7 +115,7 @@ async function problemsIn(path: string, file: ListedFile | ManifestFile, { signa
   }
 }
 
-/** The size and hash of bytes, and the last of them. */
+/** The size and the hash of some bytes, and the last byte. */
 type Facts = Pick<ListedFile, "bytes" | "sha256"> & { readonly last?: number | undefined };
 
 async function factsOf(pieces: AsyncIterable<Buffer>, onBytes: (length: number) => void): Promise<Facts> {

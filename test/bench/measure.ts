@@ -38,7 +38,7 @@ export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = 
 
 /** A service of the benchmark in a separate process. */
 export interface Service {
-  /** Its scheme, host and port. */
+  /** The scheme, host and port of the service. */
   readonly origin: string;
   /** Returns what the service has done so far. */
   readonly served: () => Promise<Served>;

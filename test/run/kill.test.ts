@@ -56,7 +56,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
     };
     const env = { KNOWLEDGE_API_KEY: server.key };
 
-    /** Makes an undisturbed run, then rounds of killed ones; returns the files of the first. */
+    /** Makes a run that is not killed, then rounds of killed ones, which must leave the same files; returns the files of the first. */
     const killAgainAndAgain = async (childChunks: "all" | "auto") => {
       const args = ["run", job, "--quiet", "--child-chunks", childChunks];
       server.reset();

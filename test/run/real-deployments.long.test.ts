@@ -110,7 +110,7 @@ function driftOf({ chunks, children }: ReturnType<typeof expectedOf>) {
 /** The smallest possible number of requests if the service caps pages at `cap` rows. */
 function leastRequests(dataset: TestDataset, cap: number): number {
   const pages = (rows: number) => Math.max(1, Math.ceil(rows / cap));
-  const sweeps = (rows: number) => (rows > cap || rows === 100 ? 2 : 1); // a full page may not be the last one
+  const sweeps = (rows: number) => (rows > cap || rows === 100 ? 2 : 1); // a list that fills one page takes another request, because more rows may follow
   let sum = 1 + 2 * dataset.batches.size; // the metadata fields once, and every batch before and after
   for (const { chunks, children } of dataset.documents.values()) {
     sum += pages(chunks.length) * sweeps(chunks.length);

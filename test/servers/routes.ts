@@ -11,9 +11,9 @@ export interface Question {
   readonly store: Store;
   readonly behaviour: Behaviour;
   readonly random: Random;
-  /** Dataset id and batch → how often it was read. */
+  /** By dataset id and batch: how often the batch was read. */
   readonly batchReads: Map<string, number>;
-  /** As sent, with `/v1`. */
+  /** The path as the client sent it, with `/v1`. */
   readonly path: string;
   readonly query: URLSearchParams;
 }

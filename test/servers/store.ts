@@ -13,13 +13,13 @@ export interface TestDocument {
   readonly children: Map<string, ChildRecord[]>;
   /** Fields of its row in the list of documents. They replace or extend the usual fields. */
   listed?: JsonObject;
-  /** Its details. Without them, the server behaves like an older release, which has no such URL. */
+  /** The details of the document. Without them, the server behaves like an older release, which has no such URL. */
   details?: JsonObject;
-  /** Its original file. null: it has none; undefined: the server has no such URL. */
+  /** The original file of the document. null: it has none; undefined: the server has no such URL. */
   upload?: JsonObject | null;
 }
 
-/** The entries, or a function that returns them for the n-th read, from 1. */
+/** The status entries of a batch, or a function that returns them for the n-th read, from 1. */
 export type Batch = StatusEntry[] | ((read: number) => StatusEntry[]);
 
 export interface TestDataset {
@@ -29,7 +29,7 @@ export interface TestDataset {
   readonly batches: Map<string, Batch>;
   /** Fields of its row in the list of datasets. They replace or extend the usual fields. */
   listed?: JsonObject;
-  /** The answers for its metadata fields and its tags. Without them, the server has no such URLs. */
+  /** The answers for the dataset's metadata fields and tags. Without them, the server has no such URLs. */
   metadata?: JsonObject;
   tags?: JsonObject;
 }

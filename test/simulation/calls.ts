@@ -20,9 +20,9 @@ export interface Call {
   readonly from: number;
   /** How each request ended, in order. */
   readonly ends: SendEnd[];
-  /** When the service sent its newest answer, of any kind. */
+  /** The moment at which the service sent the newest answer to any of its tries. */
   seen: number;
-  /** When the service sent the accepted answer; undefined while there is none. */
+  /** The moment at which the service sent the accepted answer; undefined while there is none. */
   answered: number | undefined;
   /** The `total` of the accepted answer. */
   total: number;

@@ -11,7 +11,7 @@ export class Life implements Waiting {
   /** Settles when the process is killed, with the way it was killed. */
   readonly killed: Promise<"kill" | "power cut">;
   readonly signal: AbortSignal;
-  /** When it received a signal to stop. */
+  /** When the process received a signal to stop, on the simulated clock. */
   stoppedAt = Number.POSITIVE_INFINITY;
   readonly #clock: { readonly now: number };
   readonly #interruption: Interruption | undefined;

@@ -27,7 +27,7 @@ export interface DocumentShape {
   readonly childTies: boolean;
   /** Numbers of the chunks that the service cannot render, and the status of its answer for a page with such a chunk. */
   readonly unreadable: { readonly chunks: readonly number[]; readonly status: number };
-  /** A permanent error instead of its lists. */
+  /** The error that the service answers for the lists of this document, at every request. */
   readonly refused: Refused | undefined;
   readonly form: "text_model" | "hierarchical_model";
   /** Whether its chunks also embed their children; only in hierarchical_model. */

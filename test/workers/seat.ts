@@ -7,11 +7,11 @@ export interface SeatOfProcess {
   /** The output and exit code of the first process that ended without a kill. */
   readonly ended: Promise<Finished>;
   readonly isOver: () => boolean;
-  /** Kills it with SIGKILL and restarts it after this many milliseconds. */
+  /** Kills the process with SIGKILL, and restarts it after this many milliseconds. */
   readonly kill: (startAfter: number) => Promise<void>;
-  /** Stops it with SIGSTOP; returns a function that wakes it. */
+  /** Stops the process with SIGSTOP; returns a function that wakes it. */
   readonly freeze: () => () => void;
-  /** Ends it with this signal, without a restart; returns its output. */
+  /** Ends the process with this signal, without a restart; returns its output. */
   readonly end: (signal: NodeJS.Signals) => Promise<Finished>;
 }
 

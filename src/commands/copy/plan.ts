@@ -170,7 +170,7 @@ function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly st
   ];
 }
 
-/** Maximum documents to show per state. */
+/** How many documents to show in each state. */
 const mostDocuments = 20;
 
 /** The table of documents. A narrow terminal drops the counts first. */
@@ -221,7 +221,7 @@ function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly strin
 /** Maximum losses to show per dataset. */
 const mostLosses = 20;
 
-/** Describes the part that is lost, and how many rows lose it. */
+/** By the part that a copy loses: text that names the part and how many rows lose it. */
 const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   chunks: (rows) => countText(rows, "chunk"),
   children: (rows) => countText(rows, "child chunk"),

@@ -127,7 +127,7 @@ interface Work<Progress, Result, Answer> {
   readonly renderProgress: (progress: Progress) => Rendering;
   /** Shows the plan, and asks whether to write it. */
   readonly ask: (planned: Result) => Promise<Answer>;
-  /** Executes it. Calls `confirm` before the first write. */
+  /** Restores or copies. Calls `confirm` before the first write. */
   readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
 }
 

@@ -144,7 +144,10 @@ function nextCommands({ manifest, folder, database, report }: RunResult, { progr
 const documentsQuery =
   "SELECT coalesce(document_name, document_id) AS document, chunks FROM document_statistics ORDER BY chunks DESC LIMIT 10";
 
-/** The name of a job refers to its database in the usual output folder; the address of a job, to the one in its bucket. */
+/**
+ * The shortest argument that names a job's database on a command line: the job's name in the usual output folder, its address in a
+ * bucket, otherwise the path.
+ */
 function sourceOf(database: string, job: string): string {
   if (isBucketUrl(database)) return database.slice(0, database.lastIndexOf("/"));
   return database === join("output", job, `${job}.duckdb`) ? job : database;

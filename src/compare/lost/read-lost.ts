@@ -17,7 +17,7 @@ import { findInside, type LostText, type Text } from "./find-inside.js";
 /** A chunk of the older run that is lost or has lost child chunks, with all facts for the decision on it. */
 export interface LostChunk {
   readonly old: ChunkRow;
-  /** Its lost parts; all false if only child chunks were lost. */
+  /** Which parts of the chunk are lost; all false if only child chunks were lost. */
   readonly lost: { readonly text: boolean; readonly keywords: boolean; readonly disabled: boolean };
   /** The evidence of a person's work on it; null without evidence. */
   readonly manual_edit: "edited" | "added" | "disabled" | null;
@@ -27,7 +27,7 @@ export interface LostChunk {
   readonly isInHistory: boolean;
   /** Whether a person had disabled it. */
   readonly isDisabled: boolean;
-  /** The keywords before they were edited; null if they were not. */
+  /** The keywords before a person edited them; null if they were not edited. */
   readonly keywordsBefore: readonly string[] | null;
   /** The chunk of the newer run that has its id or its text. */
   readonly pair: ChunkRow | null;
@@ -39,7 +39,7 @@ export interface LostChunk {
   readonly byNeighbours: boolean;
   /** The chunk of the newer run between the neighbours of the lost chunk. */
   readonly place: ChunkRow | null;
-  /** How many chunks of the newer run have its text. */
+  /** How many chunks of the newer run have the text of the lost chunk. */
   readonly equal: number;
   /** Whether its text occurs inside a chunk of the newer run: see `findInside`. */
   readonly isInside: boolean;
@@ -50,7 +50,7 @@ export interface LostFamily {
   /** Ids of the lost child chunks to decide on. */
   readonly lost: ReadonlySet<string>;
   readonly olds: readonly ChildRow[];
-  /** The content before an edit, by child chunk id, if the history has it. */
+  /** By child chunk id: the content before an edit, if the history has it. */
   readonly before: ReadonlyMap<string, string>;
   /** By the id of a lost child chunk: the automatic child chunk of the newer run between the same neighbours. */
   readonly twins: ReadonlyMap<string, string>;

@@ -86,7 +86,7 @@ const listedLoss = result({
   content: text,
   /** Null except in qa_model documents. */
   answer: orNull(text),
-  /** The text at its place in the target; null if its place is unknown. */
+  /** The text that the target now has where the row would go; null if that place is unknown. */
   now: orNull(text),
   now_answer: v.pipe(orNull(text), v.description("the answer there; null except in qa_model documents")),
   choice: v.pipe(

@@ -64,7 +64,7 @@ export function databaseRows(connection: Connection, name: string, kind: Kind, t
 /** A source's rows in a table of a row store: only their ids and hashes. */
 export interface Loaded extends RowSource {
   readonly table: string;
-  /** Number of rows, including unreadable ones. */
+  /** How many rows were read, including unreadable ones. */
   readonly rows: number;
   /** How many rows each file has. */
   readonly counts: readonly number[];

@@ -61,7 +61,7 @@ describe("the four writes", () => {
       response.end(JSON.stringify({ data: chunk }));
     });
     const write = prepare(openTestWriter(url));
-    expect(requests).toHaveLength(0); // the caller logs the write before it sends it
+    expect(requests).toHaveLength(0); // nothing is sent yet, so that the caller can log the write first
     expect(write).toMatchObject({ method, path });
     expect(await write.send()).toEqual({
       kind: "done",

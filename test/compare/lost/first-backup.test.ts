@@ -17,7 +17,7 @@ const anyWork = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...works) },
 );
 const anyWorks = fc.array(anyWork, { minLength: 12, maxLength: 12 });
-/** The chunks that a person adds at the end; `true`: and then disables. */
+/** The chunks that a person adds at the end. `true`: the person then disables the chunk. */
 const additions = fc.array(fc.boolean(), { maxLength: 3 });
 
 /** A document with manual edits before its first backup, which is then indexed again and edited again. */

@@ -9,7 +9,7 @@ export interface Place {
   readonly store: Store;
   readonly server: RealisticServer;
   readonly client: Client;
-  /** In the order in which the service lists them. */
+  /** The datasets, in the order in which the service lists them. */
   readonly datasets: readonly TestDataset[];
 }
 

@@ -32,7 +32,10 @@ const details = {
   document_process_rule: { mode: "custom", rules: { segmentation: { separator: "\n", max_tokens: 500 } } },
 };
 
-/** A service with one document, and manual edits on it. All manual texts differ, except for parts and twins. */
+/**
+ * A service with one document, and manual edits on it. All manual texts differ, except for chunks that the edits "add part" and "add
+ * twin" make from another.
+ */
 export class KnowledgeBase {
   readonly demo: WritableKnowledge;
   readonly #form: Scenario["form"];

@@ -61,7 +61,7 @@ export class FailingWrites extends ChunkWrites {
     return failed;
   }
 
-  /** Makes a change, and binds the files that it names to the chunk; other files are unbound. Throws a 400 for a locked chunk. */
+  /** Changes a chunk, and replaces its attached files by those that the change names. Throws a 400 for a locked chunk. */
   #bound(before: Chunk, change: ChunkChange, write: () => Chunk): Chunk {
     const now = this.store.now();
     if (now < (this.#busyUntil.get(before.id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");

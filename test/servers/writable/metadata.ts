@@ -88,7 +88,8 @@ export function metadataRoutes({ store, options }: Place): readonly Route[] {
       store.writeDataset({ ...store.dataset(id("dataset")), built_in_field_enabled: action === "enable" });
       return success;
     }),
-    // New values replace all old ones. If a document or field is unknown, or a document is being indexed, no value changes.
+    // Sets values in documents: new values replace all old ones. If a document or field is unknown, or a document is being indexed,
+    // no value changes.
     route("POST", `${path}/documents/metadata`, async (asked) => {
       const { operation_data } = await bodyOf(operations, asked);
       const datasetId = asked.id("dataset");

@@ -19,7 +19,7 @@ interface Manner {
 
 /** A store that can add and remove datasets and documents, and change sources. */
 export class WritableStore extends DocumentStore {
-  /** Batch → the reason why its indexing fails. */
+  /** By batch: why its indexing will fail. */
   readonly #failures = new Map<string, string>();
 
   readonly files = new UploadedFiles();

@@ -72,12 +72,12 @@ function mostOf(outcome: Outcome, { list, life }: Call): number {
   return attempts * ((isSwept ? 2 : 1) + searched);
 }
 
-/** Whether a list that does not change must be read twice. Not for jobs that use counts. */
+/** Whether a job that does not use counts must read a list twice if it does not change. */
 function needsSweep(outcome: Outcome, list: ListName | undefined, life: number): boolean {
   const pageSize = pageSizeOf(outcome);
   if (list === undefined) return placesOf(outcome).length > Math.min(100, outcome.scenario.service.pageCap ?? 100);
   const rows = outcome.service.history.at(list, 0)?.size ?? 0;
-  const isLong = rows > pageSize || rows === 100; // a full page may not be the last one
+  const isLong = rows > pageSize || rows === 100; // a list that fills one page takes another request, because more rows may follow
   const shape = outcome.service.knowledge.shapes.get(list.document);
   if (list.chunk === undefined) {
     const isAnchored = outcome.scenario.job.consistency === "anchored" && shape?.ties === 0 && life === 1;

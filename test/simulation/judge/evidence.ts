@@ -98,7 +98,7 @@ export function pageSizeOf({ scenario }: Outcome): number {
 
 /** Whether all rows came in one answer. Without edits, rows have no moments; then whether they fit on one page. */
 export function isOneAnswer({ outcome }: Pick<Evidence, "outcome">, { rows }: StoredList): boolean {
-  if (rows.length === 100) return false; // a full page may not be the last one
+  if (rows.length === 100) return false; // a list that fills one page takes another request, because more rows may follow
   if (!isMoving(outcome.scenario)) return rows.length <= pageSizeOf(outcome);
   return rows.every(({ moment }) => moment === rows[0]?.moment);
 }

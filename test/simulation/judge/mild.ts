@@ -13,7 +13,7 @@ export interface Left {
   readonly readings: readonly Reading[];
 }
 
-/** How often a document was read, and its proof. */
+/** How often a document was read, and the proof that it is complete. */
 interface Reading {
   readonly sweeps: number;
   readonly proof: string;

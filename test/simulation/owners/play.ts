@@ -19,7 +19,7 @@ export interface PlayedHolders {
   /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
-  /** The names of the cases that occurred in it. */
+  /** The names of the cases that occurred, to see that schedules cover them. */
   readonly met: ReadonlySet<string>;
 }
 

@@ -4,7 +4,7 @@ export interface Reply {
   readonly moment: number;
   /** Which fault the answer has, as text for the trace. */
   readonly outcome: string;
-  /** Whether it is a valid page, even if it is the wrong one. */
+  /** Whether the client may use the answer: it is a valid page, even if it is the wrong one. */
   readonly isUsable: boolean;
   readonly wire: Wire;
 }

@@ -29,7 +29,7 @@ export interface Place {
   /** Steps that readers do not see, so an owner may still take them after it lost the lease. */
   readonly unseen: readonly string[];
   readonly seen: () => Promise<Seen>;
-  /** Expects that nothing is left of runs that are not listed. */
+  /** Expects that no files or objects are left of runs that readers do not see. */
   readonly expectTidy: (seen: Seen) => Promise<void>;
 }
 
