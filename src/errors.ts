@@ -42,8 +42,8 @@ interface Failure {
   /** Whether the service refused the request because there were too many. */
   readonly throttled?: boolean;
   /**
-   * gone: the service is down. no proxy: not even the proxy could be reached. no service: the server speaks another protocol, or
-   * is a proxy that refuses. too large: the body exceeded the limit.
+   * Why there is no usable answer. gone: the service is down. no proxy: not even the proxy could be reached. no service: the server
+   * speaks another protocol, or is a proxy that refuses. too large: the body exceeded the limit.
    */
   readonly trouble?: "gone" | "no proxy" | "no service" | "too large" | undefined;
 }

@@ -212,7 +212,7 @@ function tableLines<Row extends RunRow>(rows: readonly Row[], columns: readonly 
   return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? view.paint.bad : plain)).flat();
 }
 
-/** The columns that both tables share. */
+/** The columns that the table of runs and the table of jobs share. */
 function figures(now: number): readonly Column<RunRow>[] {
   const column = (head: string, text: (run: ListedRun) => string, drop?: number) => {
     const cell = ({ run }: RunRow) => (run ? text(run) : "");

@@ -136,8 +136,8 @@ export class DocumentStore {
   }
 
   /**
-   * Starts to index a document again; no other answer contains the batch. The stored version is the result from the start;
-   * `#present` hides it until the end. Throws a 404 for an unknown document, a 400 while it is being indexed.
+   * Starts to index a document again, and returns the batch, which no other answer contains. Stores the new version at once, but
+   * `#present` hides it until the indexing ends. Throws a 404 for an unknown document, a 400 while it is being indexed.
    */
   reindex(documentId: string, { seconds }: { readonly seconds: number }) {
     this.checkIdle(documentId);

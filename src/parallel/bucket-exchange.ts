@@ -6,7 +6,7 @@ import { DamagedError } from "../store/bucket/objects.js";
 import type { Remote } from "../store/folder/job-folders.js";
 import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
 
-/** The bucket of a job. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
+/** Access to a job's bucket. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
 type Place = Pick<Remote, "bucket" | "retryUntilBack">;
 
 /** The prefix of all exchanges in a job's keys; head.json never lists them. */

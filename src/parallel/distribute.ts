@@ -81,7 +81,7 @@ export async function distribute(discovery: Discovery, options: DistributeOption
 
 /** How many results to accept at once. */
 const atOnce = 4;
-/** Maximum milliseconds to wait for a hint; and minimum milliseconds between two full checks of the exchange. */
+/** How many milliseconds to wait for a worker's report at most; and how many at least between two full checks of the exchange. */
 const longestWait = 500;
 const leastLook = 2_000;
 /** The maximum share of its time that the coordinator spends on full checks. */
@@ -102,7 +102,7 @@ class Coordinator {
   readonly #watch: BrokerWatch;
   readonly #names: WorkerNames;
   readonly #howToStart: string;
-  /** Documents for which a hint came: they may have a result now. */
+  /** Documents that may have a result now, because a worker reported that it ended their batch. */
   readonly #hinted = new Set<string>();
   readonly #refusals = new Set<string>();
   /** The batches that were missing from the queue at the last check. */
@@ -171,7 +171,7 @@ class Coordinator {
     this.#wake();
   }
 
-  /** Waits until a hint comes, but at most `longestWait`. */
+  /** Waits until a worker reports that it ended a batch, but at most `longestWait`. */
   async #waitForHint(): Promise<void> {
     if (this.#hinted.size > 0) return;
     const hint = new AbortController();
@@ -242,7 +242,7 @@ class Coordinator {
     });
   }
 
-  /** Checks everything in the exchange and the queue, because hints may have been lost. */
+  /** Checks everything in the exchange and the queue, because reports of workers may have been lost. */
   async #look(): Promise<void> {
     const { exchange, queue } = this.#options;
     const [open, plan] = [this.#open, planText(this.#run)];

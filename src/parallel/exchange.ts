@@ -35,7 +35,7 @@ export interface OwnExchange extends Pick<Exchange, "read"> {
   readonly write: (key: string, content: string) => Promise<void>;
   /** Copies or links a file to a free path. Returns false, and leaves no file, if it is missing or has other bytes. */
   readonly take: (key: string, path: string, expected: Fingerprint) => Promise<boolean>;
-  /** Removes everything, `plan.json` first. */
+  /** Removes the whole exchange, `plan.json` first. */
   readonly remove: () => Promise<void>;
 }
 

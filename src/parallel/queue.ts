@@ -56,7 +56,7 @@ export const refusal = "refused: ";
 const pauseSchema = object({ pause: count });
 const nothing: BatchEnd = { submitted: [], large: [] };
 
-/** Hints from the queue. Any of them may be lost, because only the exchange decides. */
+/** What the queue reports. Each report is only a hint and may be lost, because only the exchange decides which work is done. */
 interface QueueListener {
   /** A worker ended a batch. `reason`: why it failed or was refused. */
   readonly onEnded: (id: string, end: BatchEnd, reason: string | undefined) => void;
@@ -141,7 +141,7 @@ export class DocumentQueue implements AsyncDisposable {
     events.on("progress", ({ jobId, data }) => onProgress(jobId, data));
   }
 
-  /** lost: it has lost its data, including the limit. taken: another run now uses it. */
+  /** The state of the queue. lost: it has lost its data, including the limit. taken: another run now uses it. whole: neither. */
   async state(): Promise<"whole" | "lost" | "taken"> {
     const [limit, owner] = await this.#connection.hmget(this.#meta, "concurrency", "kbdump");
     if (limit === null || owner === null) return "lost";

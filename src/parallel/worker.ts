@@ -332,7 +332,10 @@ interface ReadingOptions {
   readonly mostPages: number | undefined;
 }
 
-/** submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended or started over. */
+/**
+ * What became of a document. submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended
+ * or started over.
+ */
 type Taken = "submitted" | "large" | "over";
 
 /** The facts of a segment. A document that was just read has a separate file for each segment. */

@@ -30,8 +30,8 @@ export interface Verifying {
 
 /**
  * Compares the folder with the manifest, and reads every byte of the listed files. Returns the number of data files, the tables
- * whose files all exist, and the ids of the datasets whose documents were listed. Sound tables come first, because the others are
- * compared with the first.
+ * whose files all exist, and the ids of the datasets whose documents were listed. Tables without a problem come first, because the
+ * others are compared with the first.
  */
 export async function checkFiles(folder: string, manifest: Manifest, verifying: Verifying) {
   const { findings, progress } = verifying;

@@ -40,7 +40,7 @@ export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatO
     said = finished(child);
     void said.then(async (now) => {
       if (isTraced) process.stderr.write(`--- kbdump ${args[0]} (${pid}) ended with ${now.code}\n${now.stderr}\n`);
-      if (now.code === null && !isEnding) return; // killed: kill() restarts it
+      if (now.code === null && !isEnding) return; // `kill` killed the process, and restarts it
       if (now.code === 1 && noBroker.test(now.stderr) && !isEnding) {
         await sleep(again);
         return start();

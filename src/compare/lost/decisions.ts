@@ -16,7 +16,7 @@ export interface Decision {
 export interface PlanOptions {
   /** The decisions on rows by id; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;
-  /** Whether to add manual edits without a known place at the end of their document. */
+  /** Whether to add a manual edit at the end of its document if it is unknown which chunk it belongs to. */
   readonly addManualEdits: boolean;
 }
 

@@ -145,7 +145,7 @@ const planTables: readonly string[] = [
     SEMI JOIN plan_children p ON ${sameDocument("p", "c")} AND p.segment_id = c.old_id`,
 ];
 
-/** SQL: lost texts by people without a known place, which may occur inside a chunk. */
+/** SQL: the lost texts that people wrote and that have no known place in the newer run. They may occur inside a chunk. */
 const insideTexts = `CREATE TABLE inside_texts AS SELECT p.dataset_id, p.document_id, o.id, o.content, o.answer
   FROM plan_chunks p JOIN old_chunks_whole o ON ${sameDocument("o", "p")} AND o.id = p.old_id
   WHERE text_lost AND manual_edit IS NOT NULL AND matched_by IS DISTINCT FROM 'known' AND o.content <> ''`;

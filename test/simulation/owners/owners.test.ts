@@ -6,9 +6,9 @@ import { playHolders } from "./play.js";
 import type { RunSabotage } from "./run-once.js";
 
 /**
- * Locking a job, fencing and publishing, by processes that are frozen, woken and killed at any file operation while their lock is
- * removed or becomes stale. A seed decides which process does the next operation. An operation in progress survives a rename of its
- * folder, as on a network drive.
+ * Simulates processes that lock a job, stop each other from publishing (fencing), and publish. They are frozen, woken and killed at
+ * any file operation, while their lock is removed or becomes stale. A seed decides which process does the next operation. An
+ * operation in progress survives a rename of its folder, as on a network drive.
  *
  * KBDUMP_OWNER_SEEDS: the number of seeds (`npm run test:simulation` plays 20,000). KBDUMP_HOLDER_SEED: one seed, with its trace.
  */

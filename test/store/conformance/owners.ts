@@ -29,7 +29,7 @@ interface Line {
   readonly runId?: string;
 }
 
-/** An owner in its own process: see owner.mjs. */
+/** A process that owns the lease of a job and publishes runs, step by step: see owner.mjs. */
 export interface Owner {
   /** The lines that the owner has printed so far. */
   readonly lines: readonly Line[];
