@@ -34,7 +34,7 @@ interface Count {
   readonly of?: number;
 }
 
-/** A progress with its rate. */
+/** A progress with everything that is computed from it: its share, rate and remaining time. */
 interface Measured extends Progress {
   /** The share that is done, from 0 to 1; undefined if unknown. */
   readonly share: number | undefined;

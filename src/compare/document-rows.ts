@@ -88,7 +88,7 @@ export function attachmentIds(json: string | null): readonly string[] {
   return attachmentsIn(JSON.parse(json ?? "[]")).map(({ id }) => id);
 }
 
-/** Null, "", [] and {} all count as no summary. */
+/** The summary of a chunk; null if there is none: null, "", [] and {} all count as none. */
 function summaryOf(text: string | null): string | null {
   return text === null || /^(\{\}|\[\])?$/.test(text) ? null : text;
 }

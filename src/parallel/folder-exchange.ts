@@ -115,12 +115,12 @@ async function createFile(path: string, content: string): Promise<boolean> {
   const aside = join(dirname(path), `.${randomUUID()}`);
   try {
     await writeFile(aside, content, { mode: 0o600 });
-    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // also fails if the name exists
+    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // like the link, the copy fails if the name exists
     return await link(aside, path)
       .catch(copy)
       .then(() => true, ifPresent(false));
   } finally {
-    await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
+    await rm(aside, { force: true }).catch(() => {}); // if this fails, the file is removed with the exchange
   }
 }
 

@@ -289,7 +289,7 @@ class DocumentWorker {
     return { worker: this.#options.context.name, sent, unreported, documents: Object.fromEntries(documents) };
   }
 
-  /** The documents of a batch, after checking that this worker may read them. */
+  /** Checks that this worker may read a batch, and finds its documents in the job. */
   async #find(queued: unknown) {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);

@@ -126,7 +126,7 @@ async function loadFile(
   await load(await uncheckedRows(dump, file, reading)).catch(async (error: unknown) => {
     signal.throwIfAborted();
     if (lacksMemory(error)) throw error;
-    await load(await checkRows(dump, file, reading)); // the usual settings may fail for a very long row: check the file for the length of its rows
+    await load(await checkRows(dump, file, reading)); // without a check, rows of 16 MB or more cannot be loaded: try again with the check, which measures the rows
   });
 }
 

@@ -203,8 +203,8 @@ const signs = { removed: "-", added: "+" } as const;
 const bothSides = ["removed", "added"] as const;
 
 /**
- * The old text after a `-`, and the new one after a `+`, colouring the words that the other one lacks. `longest`: maximum characters
- * of each.
+ * Renders the old text after a `-`, and the new one after a `+`; colours the words that the other one lacks. `longest`: maximum
+ * characters of each.
  */
 export function renderSides(
   name: string,

@@ -32,7 +32,7 @@ export async function askJob(
   };
 }
 
-/** The variable with the key, unless a job names another one. */
+/** The environment variable that holds the key, unless a job names another one. */
 const keyVariable = "KNOWLEDGE_API_KEY";
 
 const urlQuestion: Question = {

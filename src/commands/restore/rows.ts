@@ -9,7 +9,7 @@ import { commandText, type Invocation, withoutOption, withoutSwitches } from "..
 import { nameAndId } from "../../words.js";
 import { renderSides } from "../diff/table.js";
 
-/** A part of a plan: its name and id, and its lines below. */
+/** Renders a part of a plan: its name and id, and its lines below. */
 export function renderPart(name: string | null, id: string, lines: readonly string[], page: Page): readonly string[] {
   const head = wrapped(nameAndId(name, terminalText(id, 80)), page, page.paint.strong);
   return [...head, ...lines.map((line) => `  ${line}`)];
@@ -45,7 +45,7 @@ type Sides = readonly [now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts
 /** Maximum characters of a text to show. */
 const longest = 160;
 
-/** The old and the new text if they differ, starting shortly before the first difference. */
+/** Renders the old and the new text if they differ, starting shortly before the first difference. */
 function textLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
   const texts = { removed: now?.[part] ?? null, added: next?.[part] ?? null };
   const parts = diffText(texts.removed, texts.added);

@@ -71,7 +71,7 @@ test("an interrupted restore keeps its undo, although another document is restor
   expect(first).toBe(broken);
   expect(first).not.toBe(undo);
   const { journal } = await restore([one]);
-  expect(journal).toBeNull(); // the one before ended
+  expect(journal).toBeNull(); // null, because the restore before ended
 });
 
 test("a restore finishes although its document is deleted meanwhile, and the next one starts fresh", async () => {

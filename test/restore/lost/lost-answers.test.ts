@@ -129,7 +129,7 @@ test.runIf(inFull)(
 );
 
 describe("an add that waits for a lock of the service longer than the restore looks for it", () => {
-  /** The write completes during the second restore, or between the two. */
+  /** The service executes the late write during the second restore, or between the two restores. */
   test.runIf(inFull).each([16, 40])(
     "is sent once, and recognized by the journal: after %d more requests",
     async (late) => {

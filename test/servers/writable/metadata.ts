@@ -105,7 +105,7 @@ export function metadataRoutes({ store, options }: Place): readonly Route[] {
   ];
 }
 
-/** Throws a 400 for a name that is blank, too long, built-in or taken. */
+/** Checks the name of a new field. Throws a 400 for a name that is blank, too long, built-in or taken. */
 function checkName(name: string, fields: readonly OwnField[]): void {
   if (name.trim() === "") throw invalidParam("Metadata name is empty.");
   if (characters(name) > 255) throw invalidParam("Metadata name cannot exceed 255 characters.");

@@ -22,7 +22,7 @@ export function checkPace(outcome: Outcome, wrong: Complain, coverage: Coverage)
   coverage.met("at full speed");
   const [low, high] = scenario.service.latency;
   const shortest = (calls.all.length * (low + high + 1)) / scenario.job.concurrency;
-  const elapsed = service.lastArrival; // the disk may take longer
+  const elapsed = service.lastArrival; // until the last request, because the disk may take longer
   if (elapsed > slack * shortest) wrong(`it took ${elapsed.toFixed(0)} ms, ${shortest.toFixed(0)} were enough`);
 }
 
