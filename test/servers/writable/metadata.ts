@@ -15,8 +15,8 @@ interface OwnField {
 }
 
 /**
- * The reads of a knowledge base whose datasets and documents show their user-defined metadata, and the built-in metadata while the
- * dataset has it enabled. A document with values of its own always shows the built-in ones.
+ * The read operations, but with user-defined metadata in datasets and documents, and with the built-in metadata while the dataset
+ * has it enabled. A document with values of its own always shows the built-in ones.
  */
 export function withMetadata(reads: Knowledge, store: WritableStore): Knowledge {
   const shownDataset = (dataset: Listed): Listed =>

@@ -40,8 +40,8 @@ export class Editing {
   }
 
   /**
-   * Starts an add that took its position before some of the last rows, at most one lock time ago. The row with the same position may
-   * have been deleted since, so that no tie reveals the add.
+   * Starts an add whose position is before some of the last rows, taken at most one lock time ago. The row with the same position
+   * may have been deleted since, so that no tie reveals the add.
    */
   #beginBefore(document: TestDocument): void {
     const later = document.chunks.slice(-integer(this.#random, 1, 3));
