@@ -105,7 +105,8 @@ test.runIf(inFull)(
         interruptions: [kill],
       });
       expect({ wrong, lost, lives: outcome.lives }, `seed ${seed}`).toEqual({ wrong: [], lost: 0, lives: 2 });
-      // The sweep agrees if all edits were after the rows that the first process read. Otherwise the document is read again.
+      // The second reading finds the same rows if all edits came after the rows that the first process read. Otherwise the document
+      // is read once more.
       const readings = outcome.through?.reading.documents[0]?.row.sweeps ?? 0;
       const proof = readings === 3 ? "counts" : "sweeps";
       expect({ said, readings }, `seed ${seed}`).toEqual({
