@@ -39,11 +39,11 @@ interface Failure {
   readonly code?: string | undefined;
   /** Milliseconds that the service asks to wait. */
   readonly retryAfter?: number | undefined;
-  /** Refused because of too many requests. */
+  /** Whether the service refused the request because there were too many. */
   readonly throttled?: boolean;
   /**
-   * gone: the service is down. no proxy: not even the proxy could be reached. no service: the server speaks another protocol, or
-   * is a proxy that refuses. too large: the body exceeded the limit.
+   * Why there is no usable answer. gone: the service is down. no proxy: not even the proxy could be reached. no service: the server
+   * speaks another protocol, or is a proxy that refuses. too large: the body exceeded the limit.
    */
   readonly trouble?: "gone" | "no proxy" | "no service" | "too large" | undefined;
 }

@@ -60,7 +60,7 @@ export function defineJob(definition: JobDefinition): Job {
 
 /** A published run. */
 export interface Run {
-  /** Without symlinks. */
+  /** The run folder, with symlinks resolved. */
   readonly folder: string;
   readonly manifest: Manifest;
   /** The chunks of all documents, in order. Throws StopError before the first chunk if a file differs from what the run wrote. */

@@ -48,7 +48,7 @@ export function looksLikeKey(text: string): boolean {
   return /\bdataset-[A-Za-z0-9]{16,}/.test(text);
 }
 
-/** Forms shorter than this could occur in any text. */
+/** Minimum characters of a form of the key to remove. A shorter one could occur in any text. */
 const shortestForm = 8;
 
 /**

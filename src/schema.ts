@@ -20,7 +20,7 @@ export function openObject<const Entries extends v.ObjectEntries>(entries: Entri
   return v.pipe(v.custom<v.InferInput<typeof inner>>(isMapping, "an object"), inner);
 }
 
-/** The expectation for a missing entry, for the message of its issue. */
+/** What was expected of a missing entry, for the message of its issue. */
 export function expectationOf(entries: v.ObjectEntries, issue: v.BaseIssue<unknown>): string | undefined {
   const entry = entries[String(issue.path?.[0].key)];
   return entry && v.safeParse(entry, undefined).issues?.[0].message;
@@ -69,7 +69,7 @@ export function check<const Schema extends v.GenericSchema>(
   for (const issue of result.issues) {
     const path = (v.getDotPath(issue) ?? "").replace(/\.(\d+)(?=\.|$)/g, "[$1]");
     const message = `got ${shownText(issue.input)}, expected ${issue.message}`;
-    if (!problems.has(path)) problems.set(path, { path, message }); // a check of several steps has one expectation, so drop repeats
+    if (!problems.has(path)) problems.set(path, { path, message }); // each step of a check reports the same expectation: keep it once
   }
   return { problems: [...problems.values()] };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const open = new Set<string>();
 
-/** A process that ends at once, for example after a second Ctrl-C, disposes of nothing else. */
+/** Removes the folders even if the process ends at once, for example after a second Ctrl-C, and does not reach the end of its scopes. */
 process.on("exit", () => {
   for (const path of open) rmSync(path, { recursive: true, force: true });
 });

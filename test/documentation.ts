@@ -16,7 +16,7 @@ export const documentation = pages.map((page) => readFileSync(page, "utf8")).joi
 /** A fenced code block on a page. */
 export interface Block {
   readonly page: string;
-  /** The line number of its opening fence, from 1. */
+  /** The line number of the block's opening fence, from 1. */
   readonly line: number;
   /** The first word after the opening fence; empty if there is none. */
   readonly language: string;

@@ -58,7 +58,7 @@ function valueProblems({ name, written, value }: Flag, options: Options): readon
   return [];
 }
 
-/** A value that starts with a dash is probably the next flag, after a forgotten value. `--out=-x` still works. */
+/** Whether a value looks like the next flag: then the value was probably forgotten. `--out=-x` still works. */
 function looksLikeFlag(value: string | undefined): boolean {
   return value !== undefined && /^-[^\d.]/.test(value);
 }

@@ -37,13 +37,13 @@ export interface Option {
   /** Another option without which this one means nothing. */
   readonly needs?: string;
   readonly default?: string | boolean;
-  /** Also reads the default. Without this, the text arrives as it is. */
+  /** Converts the given text, or the default, to the value. Without it, the value is the text. */
   readonly read?: Read;
-  /** Starts with the meaning; details follow after a semicolon. */
+  /** The help text: first what the option means, then a semicolon and the details. */
   readonly describe: string;
-  /** The kind of files to complete it with. */
+  /** The kind of files that a shell suggests as the value. */
   readonly names?: Files;
-  /** The allowed values, if the job check validates them and not the command line. */
+  /** The allowed values, if the check of the job, not of the command line, refuses others. */
   readonly values?: readonly string[];
   /** The value as shown in the help: `DIR` in `--out DIR`. Every option except switches has this or `choices`. */
   readonly value?: string;
@@ -120,7 +120,7 @@ export interface Command<
   O extends Options = Options,
   Given = ArgumentsOf<P> & ArgumentsOf<O>,
 > {
-  /** With its positionals in yargs syntax: `run [job]`. */
+  /** The command's name and its positionals, in yargs syntax: `run [job]`. */
   readonly name: string;
   readonly about: string;
   readonly positionals: P;
@@ -155,7 +155,7 @@ export function meaningOf(declared: Option): string {
   return descriptionOf(declared).split(";")[0] ?? "";
 }
 
-/** The process. Only main.ts knows the real one. */
+/** The process that runs a command: its streams, variables and signals. main.ts makes it from the real process, tests make their own. */
 export interface Surroundings {
   /** The command that starts the program again, such as `kbdump`. It depends on the current folder. */
   readonly program: () => string;
@@ -168,9 +168,9 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Ends the command like a signal. */
+  /** Stops the command with this error, as a signal would. */
   readonly interrupt: (error: InterruptedError) => void;
-  /** Reports the progress of publishing, so that a signal that ends the program at once reports the truth. */
+  /** Called before and after a run is published, so that a signal that ends the program at once can report whether it was. */
   readonly committing: (state: CommitState) => void;
 }
 
@@ -180,7 +180,7 @@ export interface Environment extends Surroundings {
   readonly invocation: () => Invocation;
   /** The command's local copies of files in buckets. They are removed when the command ends. */
   readonly copies: Copies;
-  /** Shows these copies under the address that users know. */
+  /** Replaces the paths of these copies with their bucket addresses, which users know. */
   readonly names: BucketNames;
   /** Shows progress and messages on stderr. */
   readonly view: View;

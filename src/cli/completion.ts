@@ -7,7 +7,7 @@ import { isSwitch } from "./parse-command-line.js";
 /** The completion script for a shell, without a final line break. It calls `kbdump` for every suggestion. */
 export async function completionScript(shell: "bash" | "zsh"): Promise<string> {
   const before = env.SHELL;
-  env.SHELL = shell; // yargs reads it
+  env.SHELL = shell; // yargs takes the name of the shell from this variable
   const parser = yargs().scriptName("kbdump").completion("completion");
   if (before === undefined) delete env.SHELL;
   else env.SHELL = before;

@@ -20,14 +20,14 @@ export interface Question {
   readonly isSecret?: boolean;
 }
 
-/** A question with one choice. */
+/** A question that is answered by choosing one of several answers. */
 interface Selection<Value> {
   readonly message: string;
-  /** The first is the default. */
+  /** The answers to choose from; the first is the default. */
   readonly choices: readonly Choice<Value>[];
 }
 
-/** A question with one or more choices. */
+/** A question that is answered by choosing at least one of several answers. */
 interface MultiSelection<Value> extends Selection<Value> {
   readonly defaults: readonly Value[];
   readonly flag: string;
@@ -50,9 +50,9 @@ export interface Terminal {
   readonly output: NodeJS.WriteStream;
 }
 
-/** The library draws this at the start of every line. */
+/** The prefix that the prompt library prints on every line; our text must fit beside it. */
 const guide = "│  ";
-/** Choices shown at once. A longer list can be searched. */
+/** Maximum choices on screen. The user can search a longer list. */
 const shownChoices = 10;
 const longestLabel = 60;
 

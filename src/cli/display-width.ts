@@ -5,7 +5,10 @@ const require = createRequire(import.meta.url);
 let library: typeof stringWidth | undefined;
 let segmenter: Intl.Segmenter | undefined;
 
-/** ASCII and the symbols of our own texts. Most output matches, and is measured a hundred times as fast. */
+/**
+ * Matches text in which every character is one column wide: ASCII and our own symbols. Its width is its length, found a hundred
+ * times as fast as by the library.
+ */
 const narrow = /^[ -~·–…→━╌]*$/;
 
 /** Terminal columns of a text: two for a Chinese character, none for a combining mark or a colour code. */

@@ -20,9 +20,9 @@ kbdump <command> --help shows the flags of a command, an example and its exit co
 
 Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or a proof found differences · 5 another run is active · 130, 143 interrupted`;
 
-/** The width if the output is not a terminal. */
+/** The width of the help if the output is not a terminal. */
 const usual = 80;
-/** The maximum width: longer lines are hard to read. */
+/** The maximum width of the help: longer lines are hard to read. */
 const most = 110;
 
 export function helpOfAll(commands: readonly Command[], columns: number | undefined): Promise<string> {
@@ -59,7 +59,7 @@ function addOptions(parser: Argv, options: Options): Argv {
   return parser;
 }
 
-/** The name with its value, as in `out DIR`. yargs has no separate value name, but prints any name unchanged. */
+/** The name of an option with its value, such as `out DIR`. yargs has no separate value name, but prints any name unchanged. */
 function shownName(name: string, { type, value, choices, valueIsOptional }: Option): string {
   const word = value ?? choices?.join("|");
   if (type === "boolean" || word === undefined) return name;

@@ -182,8 +182,8 @@ export function findOptionsFrom(
 }
 
 /**
- * Distinct ids, in lower case; other texts as typed, since an error quotes them. `--document a,b` equals
- * `--document a --document b`.
+ * The values of a flag that takes a list, each once: `--document a,b` equals `--document a --document b`. UUIDs become lower case;
+ * other texts stay as typed, because an error quotes them.
  */
 export function itemsOf(given: readonly string[] | undefined): readonly string[] {
   const items = (given ?? []).flatMap((texts) => texts.split(",").map((text) => text.trim()));

@@ -33,7 +33,7 @@ export async function printResult(
   await isTaken(stdout, `${text}\n`, achieved);
 }
 
-/** Characters to collect before writing. */
+/** How many characters to collect before writing them, because every write costs time. */
 const block = 65_536;
 
 /** Prints a result in pieces, so that memory stays small. */
@@ -135,7 +135,7 @@ interface ErrorReport {
   readonly status: ErrorResult["status"];
   /** All problems with the command line or the job file. The message includes them too. */
   readonly problems: readonly Problem[];
-  /** True: a bug in kbdump, so the stack helps. */
+  /** Whether the error is a bug in kbdump: then its stack is printed too. */
   readonly unexpected: boolean;
 }
 

@@ -4,20 +4,19 @@ import { type Command, commonOptions, type Option, type Options } from "./comman
 
 /** A flag of a command line. */
 export interface Flag {
-  /** As written, without its value: `--base-url`, `-o`. */
+  /** The flag as the user wrote it, without its value: `--base-url`, `-o`. */
   readonly written: string;
   /** The option's name; undefined if the command has no such option. */
   readonly name: string | undefined;
-  /** Undefined: a flag without a value. */
+  /** The value that the user gave; undefined if there is none. */
   readonly value: string | undefined;
 }
 
-/** A positional argument. */
 export interface PlainArgument {
   readonly text: string;
-  /** Its index among all arguments. */
+  /** The position of this argument among all arguments, from 0. */
   readonly index: number;
-  /** The flag before it. */
+  /** The flag before it on the line, whose value it may have been meant to be. */
   readonly after: Flag | undefined;
 }
 
@@ -114,7 +113,7 @@ function lettersOf(arg: string, names: ReadonlyMap<string, Named>): readonly str
   return end < 0 ? letters : letters.slice(0, end + 1);
 }
 
-/** Treats `--json true` as `--json=true`. */
+/** Whether the next word is the value of a switch: `--json true` is read as `--json=true`. */
 function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<string, Named>): boolean {
   const option = names.get(name ?? "")?.option;
   return option !== undefined && isSwitch(option) && value === undefined && /^(true|false)$/.test(text);

@@ -33,7 +33,7 @@ export interface Screen {
 
 /** Renders progress for each kind of output. `elapsed` is in milliseconds since the start. */
 export interface Rendering {
-  /** For JSON. */
+  /** The progress as numbers, for `--log-format json`. */
   readonly facts: (elapsed: number) => ProgressFacts;
   /** Lines to print periodically. */
   readonly lines: (elapsed: number) => readonly string[];
@@ -99,11 +99,11 @@ function lineView(output: Output, now: () => Date): View {
 
 const clearBelow = "\r\x1b[J";
 /**
- * After a resize, a block of several lines may be anywhere: xterm.js, the terminal of VS Code, moves the cursor for every line
- * that it rewraps.
+ * Clears the screen after a resize. The view cannot find its lines then: xterm.js, the terminal of VS Code, moves the cursor for
+ * every line that it rewraps.
  */
 const clearScreen = "\x1b[2J\x1b[H";
-/** Log lines to repeat on a cleared screen. */
+/** How many recent log lines to print again after the screen was cleared. */
 const mostSaid = 10;
 
 /**

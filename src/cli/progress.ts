@@ -11,14 +11,14 @@ import { secondsFrom } from "./text.js";
 interface Progress {
   readonly step: string;
   readonly done: number;
-  /** Undefined: not known yet. Infinity: the task has no end. */
+  /** How much there is to do. Undefined: not known yet. Infinity: the task has no end. */
   readonly of: number | undefined;
   readonly unit: ProgressFacts["unit"];
   /** The number to compute the rate from, if it is not `done`. */
   readonly counted?: number;
   /** Other counts to show, most important first. */
   readonly counts?: readonly Count[];
-  /** Shown after the counts. */
+  /** A remark that follows the counts. */
   readonly note?: string | undefined;
   readonly requests?: {
     readonly sent: number;
@@ -34,9 +34,9 @@ interface Count {
   readonly of?: number;
 }
 
-/** A progress with its rate. */
+/** A progress with everything that is computed from it: its share, rate and remaining time. */
 interface Measured extends Progress {
-  /** From 0 to 1. */
+  /** The share that is done, from 0 to 1; undefined if unknown. */
   readonly share: number | undefined;
   /** Milliseconds left; undefined if unknown, and while answers are missing. */
   readonly left: number | undefined;
@@ -57,7 +57,7 @@ class Pace {
     }
     if (this.#begun?.unit !== unit || done < this.#begun.done) {
       this.#begun = { unit, done, elapsed };
-      if (counted === undefined) this.#rate = new RecentRate(); // an earlier process may have done part of it
+      if (counted === undefined) this.#rate = new RecentRate(); // measures from now on, because an earlier process may have done a part
     }
     const rate = this.#rate.at(elapsed, counted ?? done);
     const advance = done - this.#begun.done;
@@ -79,7 +79,7 @@ const span = 10_000;
 export class RecentRate {
   #samples: readonly { readonly elapsed: number; readonly count: number }[] = [];
 
-  /** The count per second. `elapsed` is in milliseconds and never decreases. */
+  /** The current rate, in counts per second. `elapsed` is in milliseconds and never decreases. */
   at(elapsed: number, count: number): number {
     const recent = this.#samples.filter((sample) => sample.elapsed >= elapsed - span);
     const samples = recent.length > 0 ? recent : this.#samples.slice(-1);

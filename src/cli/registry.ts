@@ -9,7 +9,7 @@ export interface Registry {
   readonly load: (name: string) => Promise<Command | undefined>;
 }
 
-/** `.js`, or `.ts` in the sources. */
+/** The extension of command files: `.js`, or `.ts` when tests run the sources. */
 const ending = extname(import.meta.url);
 
 /** The commands in a folder. Each file `<name>.js` exports its `command`. */

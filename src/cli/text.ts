@@ -41,7 +41,7 @@ export function inset({ paint, columns }: Page): Page {
   return { paint, columns: columns - 2 };
 }
 
-/** Wraps a text to the page, and paints its lines. Those after the first are indented by two more than the first. */
+/** Wraps a text to the page, and paints its lines. All lines but the first have two more blanks of indent. */
 export function wrapped(text: string, { columns }: Pick<Page, "columns">, paint = plain): readonly string[] {
   return wrapToWidth(text, columns, `${/^ */.exec(text)}  `).map(paint);
 }

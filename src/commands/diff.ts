@@ -86,7 +86,7 @@ async function runsFrom(args: DiffArguments, environment: Environment): Promise<
   return [await findRun(args.old, places), await findRun(args.new, places)];
 }
 
-/** A table always shows texts lost in a re-index. */
+/** Which texts to compare word by word. A table always shows those that a re-index lost. */
 function textsFor({ only, text, json, format }: DiffArguments): boolean | "lost" {
   if (only !== undefined) return false;
   return text || (json || format !== "table" ? false : "lost");
@@ -124,7 +124,7 @@ const changeColumns = [
 ] as const;
 const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "manual_edits"] as const;
 const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
-/** Comes after the counts, so that their columns do not move. */
+/** The last columns, so that the counts before them keep their positions. */
 const nameColumns = ["dataset_name", "document_name"] as const;
 
 /** Yields CSV with one row per differing chunk and child chunk; with `text`, includes the word differences. */

@@ -97,7 +97,7 @@ const noTerminal = "there is no terminal for questions: add --yes to write the l
 
 async function guard(args: GuardArguments, environment: Environment): Promise<number> {
   const { env, signal, view } = environment;
-  const key = await keyFrom(args.keyEnv, env); // before a re-index starts
+  const key = await keyFrom(args.keyEnv, env); // a missing key must fail before the re-index starts
   const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below

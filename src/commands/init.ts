@@ -72,7 +72,7 @@ export const command = defineCommand({
 interface Written {
   /** The job file, followed by the key file if there is one. */
   readonly written: readonly string[];
-  /** Steps before the first run. */
+  /** What the user must do before the first run. */
   readonly needs: readonly string[];
 }
 
@@ -103,7 +103,7 @@ async function askAndWrite(
   return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
 }
 
-/** A job name if the file name cannot be one; otherwise undefined. */
+/** A name for the job, made from the file name; undefined if the file name itself can be the job name. */
 function nameFor(path: string): string | undefined {
   const name = basename(path).replace(/\.[^.]*$/, "");
   if (isJobName(name)) return undefined;

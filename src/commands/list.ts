@@ -161,7 +161,7 @@ const listResult = result({
 type ListResult = v.InferOutput<typeof listResult>;
 
 interface ListView extends Page {
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -203,7 +203,7 @@ export function renderJobs(lists: readonly RunList[], dir: string, view: ListVie
   return tableLines(rows, columns, view).join("\n");
 }
 
-/** A row of both tables. */
+/** A row of the table of runs, or of the table of jobs. */
 interface RunRow {
   readonly run: ListedRun | undefined;
 }
@@ -212,7 +212,7 @@ function tableLines<Row extends RunRow>(rows: readonly Row[], columns: readonly 
   return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? view.paint.bad : plain)).flat();
 }
 
-/** The columns of both tables. */
+/** The columns that the table of runs and the table of jobs share. */
 function figures(now: number): readonly Column<RunRow>[] {
   const column = (head: string, text: (run: ListedRun) => string, drop?: number) => {
     const cell = ({ run }: RunRow) => (run ? text(run) : "");
@@ -253,7 +253,7 @@ function workText({ pid, host, since }: RunAtWork): string {
   return terminalText(`a run is active: process ${pid} on ${host} since ${since}`);
 }
 
-/** Maximum indexes to list. */
+/** Maximum numbers of missing shards to list. */
 const named = 10;
 
 /** How many shards of a division have a run, and which do not. */

@@ -114,7 +114,10 @@ function latencyText(what: string, seconds: number | null): readonly string[] {
   return seconds === null ? [] : [`${what} ${Math.round(seconds * 10_000) / 10} ms`];
 }
 
-/** A narrow terminal shows no ids of documents with names: people know documents by name, and --json has the ids. */
+/**
+ * Renders the table of documents. A narrow terminal shows no ids of documents with names: people know documents by name, and --json
+ * has the ids.
+ */
 function renderDocuments({ documents }: JobPlan, page: Page): readonly string[] {
   const hasNames = documents.some(({ document_name }) => document_name !== null);
   const number = (count: number | null) => (count === null ? "–" : numberText(count));

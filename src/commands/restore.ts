@@ -107,7 +107,10 @@ async function placeFrom(
   return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
 }
 
-/** The service in the job file if the run was named by one; otherwise KNOWLEDGE_BASE_URL; undefined for the embedded service or none. */
+/**
+ * The address of the service in the user's settings: in the job file that names the run, otherwise in KNOWLEDGE_BASE_URL. Undefined
+ * if there is none, or if it is the embedded service.
+ */
 async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
   const { findNamed } = await import("../store/find-named.js");
   const found = await findNamed(run, options);

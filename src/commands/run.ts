@@ -80,7 +80,7 @@ export const command = defineCommand({
   async run(args, environment) {
     const { env } = environment;
     checkJobIsNamed("run", args);
-    // Their problems are reported with those of the job.
+    // Read the flags before the job, but report their problems together with those of the job.
     const shard = args.shard === undefined ? undefined : shardFrom(args.shard, env);
     const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, env);
     const limit = args.maxDuration === undefined ? undefined : durationFrom("--max-duration", args.maxDuration, bounds);
@@ -170,7 +170,7 @@ function indexFrom(given: string | undefined, count: number): number | Problem {
   return { path: "--shard", message };
 }
 
-/** Node's timers allow at most 24 days. */
+/** The limits of `--max-duration`. Node's timers allow at most 24 days. */
 const bounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
 
 /** Stops a run after its time limit. */

@@ -133,7 +133,7 @@ function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving
   return `base_url: ${url}\nkey:      ${result.key ?? `as in ${keyEnv}`}\n`;
 }
 
-/** Whether a text has no white space, which cannot be sent. */
+/** Whether a key or the name of a variable has no white space: a header cannot contain any. */
 function isWord(text: string): boolean {
   return /^\S+$/.test(text);
 }

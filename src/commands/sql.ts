@@ -142,7 +142,7 @@ const sqlResult = result({
 
 /** Maximum characters per cell without a terminal. */
 const longest = 10_000;
-/** Minimum characters of a column. */
+/** How many characters a column must have at least; otherwise the result is printed with a line per cell. */
 const narrowest = 8;
 const gap = 2;
 

@@ -66,6 +66,6 @@ async function checkBoth(
   context: DiffContext,
 ): Promise<readonly [RunSources, RunSources]> {
   const bytes = [old, fresh].flatMap(({ chunks, childChunks }) => [chunks.bytes, childChunks.bytes]);
-  context.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // one to hash, two to read, one to match
+  context.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // each byte counts four times: once for hashing, twice for reading, once for matching
   return [await checkSources("old", old, context), await checkSources("new", fresh, context)];
 }

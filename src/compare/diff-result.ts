@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 
-/** One of the two runs, and the format to read. */
+/** One of the two compared runs, and the format in which it is read. */
 const diffedRun = result({ folder: text, job: text, run_id: text, format: text, chunks: count, child_chunks: count });
 export type DiffedRun = v.InferOutput<typeof diffedRun>;
 

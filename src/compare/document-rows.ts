@@ -19,12 +19,12 @@ export interface ChunkRow {
   readonly created_by: string | null;
   readonly updated_by: string | null;
   readonly disabled_by: string | null;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly created_at: number | null;
   readonly updated_at: number | null;
   readonly disabled_at: number | null;
   readonly attachment_ids: readonly string[];
-  /** Null if there is none or it is empty. */
+  /** Null for a missing or empty summary. */
   readonly summary: string | null;
 }
 
@@ -34,9 +34,9 @@ export interface ChildRow {
   readonly segment_id: string;
   readonly position: number | null;
   readonly content: string;
-  /** automatic or customized; may be another value. */
+  /** `automatic`, `customized` or another value of the service. */
   readonly type: string | null;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly created_at: number | null;
   readonly updated_at: number | null;
 }
@@ -88,7 +88,7 @@ export function attachmentIds(json: string | null): readonly string[] {
   return attachmentsIn(JSON.parse(json ?? "[]")).map(({ id }) => id);
 }
 
-/** Null, "", [] and {} all count as no summary. */
+/** The summary of a chunk; null if there is none: null, "", [] and {} all count as none. */
 function summaryOf(text: string | null): string | null {
   return text === null || /^(\{\}|\[\])?$/.test(text) ? null : text;
 }
@@ -98,12 +98,12 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** The value if it is a text, otherwise null. */
+/** Returns the value if it is a text, otherwise null. */
 export function textIn(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The value if it is a number, otherwise null. */
+/** Returns the value if it is a number, otherwise null. */
 export function numberIn(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }

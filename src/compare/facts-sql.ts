@@ -8,7 +8,10 @@ export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = 
   child_chunks: settingsOf("child_chunks"),
 };
 
-/** Columns that have a name in the history come first, in its order; attachments and `extra` come last. */
+/**
+ * The columns to compare, in the order in which a difference names them: first those that the job's history also names, then
+ * attachments and `extra`.
+ */
 function settingsOf(kind: MatchedKind): readonly string[] {
   const rank = ({ change, type }: Column) =>
     change ? changeNames.indexOf(change) : changeNames.length + ["any", "list", "object"].indexOf(type);
@@ -62,12 +65,12 @@ const historyColumns: Readonly<Record<MatchedKind, readonly string[]>> = {
   child_chunks: ["content"],
 };
 
-/** SQL: the value before an edit; the current value if the history has no edit. */
+/** SQL: the value of a column before the first edit in the history; the current value if it has none. */
 const before = (name: string) => `CASE WHEN list_contains(first_had, '${name}') THEN first_${name} ELSE ${name} END`;
-/** SQL: keywords as a set. */
+/** SQL: keywords in a form in which order and repeats do not matter. */
 const wordSet = (name: string) => `list_sort(list_distinct(coalesce(${name}, [])))`;
 
-/** `before`: the fingerprint of the text before an edit; null if the history has none. */
+/** SQL of the facts that come from the history. `before`: the fingerprint of the text before an edit; null if the history has none. */
 const historyFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
   chunks: [
     `nullif(CASE WHEN is_edited THEN ${textSql(before("content"), before("answer"))} END, fingerprint) AS before`,
@@ -99,7 +102,10 @@ function withoutSignatures(text: string): string {
   return `regexp_replace(${text}, '\\?timestamp=[0-9]{10}&nonce=[0-9a-f]{32}&sign=[\\w-]{43}(=|%3D)', '', 'g')`;
 }
 
-/** Known fields of an unexpected type are in `extra`. Fields that are not compared are ignored there too. */
+/**
+ * JSON that removes from `extra` the members that are not compared. `extra` has these members only if their values had unexpected
+ * types.
+ */
 function ignoredMembers(kind: MatchedKind): string {
   const compared = namesWith(kind, "content", "setting");
   const ignored = columns[kind].filter(({ name }) => !compared.includes(name) || name === "extra");

@@ -9,7 +9,7 @@ import type { DocumentId } from "./document-rows.js";
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
-  /** Called with the bytes that are hashed. */
+  /** Updated while the files are hashed. */
   readonly progress?: ReadProgress | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function checkExactFiles(
   ];
 }
 
-/** Makes a table of documents. */
+/** Makes a table with the ids of these documents. */
 export async function loadDocumentIds(
   connection: Connection,
   table: string,

@@ -18,10 +18,10 @@ export interface RunSources {
   readonly child_chunks: CheckedRows;
 }
 
-/** The facts that both runs share. */
+/** What is compared, for both runs. */
 export interface Comparison {
   readonly documents: readonly DocumentPair[];
-  /** Whether this covers all documents of both runs, and each can be compared. */
+  /** Whether all documents of both runs are compared. */
   readonly isWhole: boolean;
   /** Whether `csv_safe` may have added apostrophes to texts of one of the runs. */
   readonly unguarded: boolean;
@@ -40,18 +40,18 @@ export async function checkSources(
   return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
 }
 
-/** A document in one or both readings. */
+/** A document in one or both of the compared runs or states. */
 export interface ComparedDocument {
   readonly dataset_id: string;
   readonly document_id: string;
   /** Whether its rows can be compared. */
   readonly compared: boolean;
-  /** Whether both readings have the complete document, so that rows can be lost. */
+  /** Whether both runs have the complete document: only then can a missing row be a loss. */
   readonly in_both: boolean;
   readonly is_qa: boolean;
 }
 
-/** SQL: the run's document details; undefined if it has none. */
+/** SQL that selects the run's document details; undefined if it has none. */
 export async function detailsOf(dump: Dump): Promise<string | undefined> {
   const [file] = dump.tablesOf(["document_details"], { guarded: true }) ?? [];
   return file && (await checkRows(dump, file)).sql;
@@ -116,11 +116,11 @@ interface Provenance {
   readonly source: string | null;
   /** When its indexing was completed, in Unix seconds. */
   readonly indexedAt: number | null;
-  /** Disabled or archived. */
+  /** Whether the document is disabled or archived, which disables its chunks. */
   readonly isOff: boolean;
 }
 
-/** By `documentKey`. Documents whose details were not read are missing. */
+/** How each document was made, by `documentKey`. Documents whose details were not read are missing. */
 async function readProvenances(
   connection: Connection,
   details: string | undefined,
@@ -143,7 +143,10 @@ async function readProvenances(
   );
 }
 
-/** Leaves out the id of the process rule, which changes with each indexing. Null if the document has no file. */
+/**
+ * The uploaded file and the process rule as one text, equal if both are the same; null without a file. The id of the rule is left
+ * out, because it changes with each indexing.
+ */
 function sourceFrom(info: unknown, rule: unknown): string | null {
   const { id } = membersOf(membersOf(info).upload_file);
   const { mode, rules } = membersOf(rule);

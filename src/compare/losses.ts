@@ -3,9 +3,9 @@ import { manualEditsSql } from "./manual-edits.js";
 import { pairRows } from "./pair.js";
 
 /**
- * Compares two readings. Load the tables `documents`, the history tables, and `<side>_<kind>` (see `factsSql`) first. Makes
- * `manual_chunks`: chunks of the older reading with evidence that a person added, edited or disabled them; the pairs of both readings (see
- * `pairRows`); and `losses`.
+ * Finds what a re-index lost between two runs, or two states of a job's database. First load the tables `documents`,
+ * `<side>_<kind>` (see `factsSql`) and those of the history. Makes `manual_chunks`: older chunks with evidence that a person added,
+ * edited or disabled them; the tables of pairs (see `pairRows`); and `losses`.
  */
 export async function findLosses(connection: Connection, signal: AbortSignal): Promise<void> {
   for (const sql of manualEditsSql) await connection.run(sql);

@@ -26,7 +26,7 @@ const ofDocument = "dataset_id, document_id";
 /** SQL: whether a chunk `n` has no manual edits and accepts one. */
 const isUntouched = `NOT n.edited AND NOT n.disabled_by_someone AND n.enabled AND coalesce(n.status, 'completed') = 'completed'`;
 
-/** The input of `gapsSql`, as SQL. */
+/** SQL sources for `gapsSql`. */
 interface Sides {
   /** The rows of both sides: row, grp, id, position. Only rows with the same `grp` can be neighbours. */
   readonly old: string;
@@ -64,7 +64,10 @@ const allPairs =
 const allChildPairs =
   "(SELECT before_row, after_row FROM matched_child_chunks WHERE same_content AND matched_by <> 'position')";
 
-/** SQL: chunks of documents with manual edits; `byIndexing`: only chunks made by the indexing, if both indexings used the same source. */
+/**
+ * SQL: the chunks of all documents that have manual edits. `byIndexing`: only chunks that the indexing made, in documents whose two
+ * indexings used the same source.
+ */
 const chunksOf = (side: "old" | "new", byIndexing: boolean) =>
   `(SELECT c.rowid AS row, d.nr AS grp, id, position FROM ${side}_chunks c JOIN documents d USING (${ofDocument})
     SEMI JOIN manual_documents USING (${ofDocument}) ${byIndexing ? madeByIndexing(side) : ""})`;
@@ -79,7 +82,10 @@ const childrenOf = (side: "old" | "new") =>
 const madeByIndexing = (side: "old" | "new") => `WHERE EXISTS (FROM indexed i WHERE i.dataset_id = c.dataset_id
   AND i.document_id = c.document_id AND i.is_comparable AND epoch(c.created_at) <= i.${side}_at)`;
 
-/** SQL: the places by the neighbours, where `pairs` are the known pairs. */
+/**
+ * SQL: pairs edited chunks with the chunk between the same neighbours. `pairs`: the pairs found so far, which make neighbours
+ * comparable.
+ */
 function byNeighbours(pairs: string, condition: string): string {
   return `SELECT g.row AS before_row, g.place AS after_row, true AS by_neighbours
     FROM ${gapsSql({ old: chunksOf("old", true), new: chunksOf("new", true), pairs })} g
@@ -91,13 +97,13 @@ function byNeighbours(pairs: string, condition: string): string {
 }
 
 /**
- * SQL statements that find the places of unpaired edited chunks in documents that were indexed again.
- *
- * By the neighbours, if the text before the edit is unknown: both indexings used the same file and process rule, the chunk was
- * made by the first one, and between the same two neighbours, at the same position, is exactly one chunk without manual edits. In a
- * `qa_model` the question must be the same, because a model may ask other questions the next time. By the history: the newer run has the
- * text before the edit as often as edited chunks had it. Enabled chunks come first. By the neighbours again: the history may have paired
- * a neighbour, or may have begun after a first edit, so that its text before is one that no indexing made.
+ * SQL statements that find which new chunk each unpaired edited chunk belongs to, in documents that were indexed again. 1. By the
+ * neighbours, if the text before the edit is unknown: both indexings used the same file and process rule, the first one made the
+ * chunk, and between the same two neighbours, at the same position, is exactly one chunk without manual edits. In a `qa_model`, the
+ * question must be the same, because a model may ask other questions the next time. 2. By the history: the newer run has the text
+ * before the edit as often as chunks with that text were edited. Enabled chunks come first. 3. By the neighbours again: step 2 may
+ * have paired a neighbour. The history may also have begun after a first edit; the text before the edit that it knows was then never
+ * made by the indexing.
  */
 const editedPairs: readonly string[] = [
   `CREATE OR REPLACE TABLE reindexed AS SELECT ${ofDocument} FROM documents SEMI JOIN old_chunks USING (${ofDocument})
@@ -129,7 +135,10 @@ const editedPairs: readonly string[] = [
   "CREATE OR REPLACE TABLE known_places AS FROM matched_chunks_known",
 ];
 
-/** `places`: the chunk between the neighbours of each unpaired chunk; `child_places`: the automatic twin of each child chunk. */
+/**
+ * SQL statements that make `places`, the chunk between the neighbours of each unpaired chunk, and `child_places`, the automatic
+ * child chunk between the neighbours of each unpaired child chunk.
+ */
 const placesSql: readonly string[] = [
   `CREATE TABLE places AS SELECT row, place FROM ${gapsSql({ old: chunksOf("old", false), new: chunksOf("new", false), pairs: allPairs })}`,
   `CREATE TABLE child_places AS SELECT g.row, g.place FROM ${gapsSql({ old: childrenOf("old"), new: childrenOf("new"), pairs: allChildPairs })} g
@@ -151,7 +160,7 @@ interface MatchedTables {
   readonly known?: readonly string[];
 }
 
-/** Child chunks are matched within matched parents. */
+/** The tables to match child chunks, which are matched only within matched parents. */
 interface MatchedChildren extends MatchedTables {
   /** The result table of matching their parent chunks. */
   readonly parents: string;
@@ -196,7 +205,10 @@ export function matchRows(tables: MatchedTables | MatchedChildren): string {
   ].join(";\n");
 }
 
-/** The rows of one side, with one number for the document or parent instead of two or three ids. */
+/**
+ * SQL: the rows of one side, with a number (`place`) for the document or parent that a row belongs to, because one number is faster
+ * to compare than two or three ids.
+ */
 function positionedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
   const key = ["dataset_id", "document_id", ...parent].join(", ");
   const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
@@ -214,8 +226,8 @@ function makeInto(into: string, parent: readonly string[]): string {
 }
 
 /**
- * Pairs rows with the same place and the same values in the columns of the key, in order. With a condition, `many` of a row is how many
- * rows of its side have its content.
+ * SQL of one round: pairs rows of the same document or parent (`place`) that have equal values in the columns of `key`; if several
+ * do, the first with the first and so on. In `condition`, `many` is how many rows of the same side have the same content.
  */
 function round(
   into: string,
@@ -262,7 +274,7 @@ interface MatchedSide {
   readonly table: string;
 }
 
-/** SQL statements that create `<into>_places`: a number for every document. */
+/** SQL statements that create `<into>_places`, which numbers the documents. */
 function chunkPositions(into: string, sides: readonly MatchedSide[]): readonly string[] {
   const documents = sides.map(({ table }) => `SELECT dataset_id, document_id FROM ${table}`);
   return [
@@ -272,8 +284,8 @@ function chunkPositions(into: string, sides: readonly MatchedSide[]): readonly s
 }
 
 /**
- * SQL statements that create `<into>_places`: a number for every pair of parents, every parent without a counterpart, and every
- * parent without a chunk, which counts as its own counterpart. The last group has the highest numbers.
+ * SQL statements that create `<into>_places`, which numbers the parents of child chunks: matched parents share a number, and every
+ * other parent has its own. Parents that have no chunk in the dump get the highest numbers, and match by their ids.
  */
 function childPositions(into: string, sides: readonly MatchedSide[], parents: string): readonly string[] {
   const orphans = sides.map(

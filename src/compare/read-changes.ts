@@ -100,7 +100,7 @@ function textOf(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** Removes the character that was added in front of a text. */
+/** Removes the character that `loadTexts` added in front of a text. */
 function marked(value: unknown): string | null {
   return textOf(value)?.slice(1) ?? null;
 }
@@ -109,7 +109,7 @@ function marked(value: unknown): string | null {
 const mostEdits = 1_000;
 /** Maximum characters to split into words, not counting the shared start and end; longer texts are split at white space. */
 const mostCharacters = 200_000;
-/** Characters shown around a change, and of the change itself. */
+/** Maximum characters of unchanged text to show beside a change, and of the change itself. */
 const context = 60;
 const longestChange = 1_000;
 
@@ -148,7 +148,7 @@ function diffMiddle(old: string, fresh: string): readonly Piece[] {
   return pieces(tokensOf(old), tokensOf(fresh)) ?? pieces(linesOf(old), linesOf(fresh)) ?? whole;
 }
 
-/** Undefined if too much differs. */
+/** Compares two lists of words or lines. Undefined if too much differs. */
 function pieces(old: readonly string[], fresh: readonly string[]): readonly Piece[] | undefined {
   return diffArrays([...old], [...fresh], { maxEditLength: mostEdits })?.map(({ added, removed, value }) => ({
     kind: added ? "added" : removed ? "removed" : "same",
@@ -156,7 +156,7 @@ function pieces(old: readonly string[], fresh: readonly string[]): readonly Piec
   }));
 }
 
-/** A word and the separators after it; the segmenter takes quadratic time for a text in one piece. */
+/** Matches a word with the separators after it. Long texts are split here first, because the segmenter takes quadratic time. */
 const phrase = /[^\s。、，！？；：]{1,1000}[\s。、，！？；：]{0,100}|[\s。、，！？；：]{1,100}/gu;
 
 function wordsOf(text: string): readonly string[] {

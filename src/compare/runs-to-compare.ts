@@ -46,7 +46,7 @@ export interface DocumentPair {
   readonly document_id: string;
   readonly old: DocumentRow | undefined;
   readonly new: DocumentRow | undefined;
-  /** Why its rows prove nothing; null if they can be compared. */
+  /** Why the rows of the document prove nothing; null if they can be compared. */
   readonly reason: string | null;
 }
 
@@ -189,7 +189,7 @@ export async function namesReader(
   return (document) => names.get(documentKey(document)) ?? unknown;
 }
 
-/** A run that was given the ids of its documents did not list them, but may have their details. */
+/** The tables with names. A run whose job names its documents has no list (`document_info`), but may have their details. */
 const namingKinds = ["document_details", "document_info"] as const;
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);

@@ -21,7 +21,7 @@ export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(sto
   return { reads, routes, writes, store };
 }
 
-/** The reads of a store. */
+/** The read operations of the service, answered from a store. */
 function storeKnowledge(store: DocumentStore): Knowledge {
   return {
     metadataFields(datasetId) {

@@ -28,7 +28,7 @@ export interface HeldDataset {
 export interface HeldDocument {
   readonly dataset: HeldDataset;
   version: StoredDocument;
-  /** Not changed by writes to chunks. */
+  /** The text from which a re-index makes new chunks. Writes to chunks do not change it. */
   source: Source;
   /** The newest indexing that this store started. */
   job?: IndexingJob;
@@ -39,7 +39,7 @@ export interface HeldDocument {
  * Throws a 404 for an unknown dataset or document. A document that has not changed since the last call is the same object.
  */
 export class DocumentStore {
-  /** By id, in the order in which they are listed. */
+  /** The datasets by id, in the order in which they are listed. */
   protected held: Map<string, HeldDataset>;
   readonly #clock: () => Date;
   #jobs = 0;
@@ -49,7 +49,7 @@ export class DocumentStore {
     this.held = new Map(datasets.map((dataset) => [dataset.row.id, heldDataset(dataset)]));
   }
 
-  /** Unix seconds with a fraction. */
+  /** The time of the store, in Unix seconds with a fraction. */
   now(): number {
     return this.#clock().getTime() / 1000;
   }
@@ -72,14 +72,14 @@ export class DocumentStore {
     return { ...row, ...known(counts, row) };
   }
 
-  /** Newest first. */
+  /** The documents of a dataset, newest first. */
   documents(datasetId: string): readonly StoredDocument[] {
     const documents = [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held));
     const position = ({ row }: StoredDocument) => Number(row.position ?? 0);
     return documents.sort((a, b) => b.row.created_at - a.row.created_at || position(b) - position(a));
   }
 
-  /** The current document, checking that it belongs to the dataset. */
+  /** The document as it is now. Throws a 404 if the dataset does not have it. */
   readIn(datasetId: string, documentId: string): StoredDocument {
     const held = this.findDataset(datasetId).documents.get(documentId.toLowerCase());
     if (!held) throw notFound("Document");
@@ -136,8 +136,8 @@ export class DocumentStore {
   }
 
   /**
-   * Starts to index a document again; no other answer contains the batch. The stored version is the result from the start;
-   * `#present` hides it until the end. Throws a 404 for an unknown document, a 400 while it is being indexed.
+   * Starts to index a document again, and returns the batch, which no other answer contains. Stores the new version at once, but
+   * `#present` hides it until the indexing ends. Throws a 404 for an unknown document, a 400 while it is being indexed.
    */
   reindex(documentId: string, { seconds }: { readonly seconds: number }) {
     this.checkIdle(documentId);

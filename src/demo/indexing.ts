@@ -20,9 +20,9 @@ export interface IndexingJob {
   readonly batch: string;
   /** The number of the indexing of its document, from 1. */
   readonly generation: number;
-  /** Unix seconds with a fraction. */
+  /** In Unix seconds with a fraction. */
   readonly startedAt: number;
-  /** How long it takes. */
+  /** How many seconds the indexing takes. */
   readonly seconds: number;
   readonly before: StoredDocument;
   readonly after: StoredDocument;
@@ -156,8 +156,8 @@ export function sentencesIn(text: string): readonly string[] {
 }
 
 /**
- * The source of a document that already has manual edits, without them. The rows do not show whether a chunk was added or edited,
- * so the later half of such chunks counts as added and has no source.
+ * The original text of a document that already has manual edits: its chunks without them. The rows do not show whether a chunk was
+ * added or edited, so the later half of such chunks counts as added and has no source.
  */
 export function sourceOf({ chunks }: StoredDocument): Source {
   const edited = chunks.filter(({ row }) => typeof row.updated_by === "string");

@@ -199,7 +199,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
 /** The answer to a refused or failed request. */
 function refusalOf(error: unknown): Reply {
   if (error instanceof UnknownPath) {
-    const { message } = error; // the text is our own
+    const { message } = error; // our own text, so it needs no escaping
     const content = `<!doctype html>\n<title>404 ${message}</title>\n<h1>${message}</h1>\n`;
     return { status: 404, type: "text/html; charset=UTF-8", content };
   }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Details, Listed } from "./knowledge.js";
 
-/** The rows of an in-memory knowledge base. Only fields that the service itself reads are declared. */
+/** A dataset of an in-memory knowledge base. As for all rows here, only fields that the service itself reads are declared. */
 export interface Dataset extends Details {
   readonly id: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Document extends Details {
   readonly created_at: number;
 }
 
-/** Links in `sign_content` and `attachments` have no signatures. */
+/** A chunk. The links in its `sign_content` and `attachments` have no signatures. */
 export interface Chunk extends Details {
   readonly id: string;
   readonly position: number;
@@ -86,7 +86,7 @@ export function sumOf(rows: readonly Details[], field: string): number {
   return rows.reduce((sum, { [field]: value }) => (typeof value === "number" ? sum + value : sum), 0);
 }
 
-/** Keeps the fields that the row already has, because rows of older servers have fewer. */
+/** Leaves out the fields that the row does not have, because rows of older servers have fewer. */
 export function known(fields: Details, row: Details): Details {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
 }

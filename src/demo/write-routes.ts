@@ -20,7 +20,7 @@ import {
   withChildren,
 } from "./rows.js";
 
-/** File ids are checked and then ignored. */
+/** The texts of a chunk in a request. The demo checks the type of `attachment_ids`, but attaches nothing. */
 const texts = {
   ...{ content: v.nullish(text), answer: v.nullish(text) },
   ...{ keywords: v.nullish(listOf(text)), attachment_ids: v.nullish(listOf(text)) },
@@ -160,7 +160,7 @@ export class ChunkWrites {
     this.#writeChildren(parent, others);
   }
 
-  /** Unix seconds, as in rows. */
+  /** The current time in whole Unix seconds, for the times in rows. */
   protected time(): number {
     return Math.floor(this.store.now());
   }

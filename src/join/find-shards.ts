@@ -12,11 +12,11 @@ export interface FoundShards {
   readonly folders: readonly string[];
   /** The shared output folder or bucket address; undefined if the shards were gathered elsewhere. */
   readonly dir: string | undefined;
-  /** The job file that named them; undefined if none did. */
+  /** The job file by which the user named the shards; undefined if they were named otherwise. */
   readonly jobFile?: string | undefined;
   /** The work folder in the job file, if the shards are in a bucket. */
   readonly workFolder?: string | undefined;
-  /** Sentences about what was chosen. */
+  /** Sentences that tell the user which runs were chosen. */
   readonly notes: readonly string[];
 }
 
@@ -67,7 +67,10 @@ async function runInFolder(folder: string): Promise<FoundShards> {
   return oneRun(folder, basename(runs) === "runs" ? dirname(runs) : undefined);
 }
 
-/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`; empty for a gathered run. */
+/**
+ * The shard with this run folder. `shard`: the folder of the shard or its address in a bucket, `<job>/shards/<index>-of-<count>`;
+ * empty if the run was copied from elsewhere.
+ */
 function oneRun(folder: string, shard = ""): FoundShards {
   const shards = dirname(shard);
   const isShard = shardOfFolder(basename(shard)) !== undefined && basename(shards) === "shards";

@@ -98,7 +98,7 @@ async function acceptDocuments(
       await readSegments(shard, kind, options, (ids, segment) => segments.get(documentKey(ids))?.push(segment));
     for (const document of documents) {
       const { row } = document;
-      document.files = [...(segments.get(documentKey(row)) ?? [])]; // a copy has the exact size
+      document.files = [...(segments.get(documentKey(row)) ?? [])]; // a copied array is exactly as large as needed
       if (!isFinished({ datasetId: row.dataset_id, documentId: row.document_id }, document, names))
         throw refusal([`${dump.folder}: document ${row.document_id} lacks its proof or its rows`]);
       accepted[order.document(row)] = document;
@@ -127,8 +127,8 @@ async function readSegments(
 }
 
 /**
- * The rows of `document_info` with the columns that a run uses, and segments with the whole rows, which would take most of the memory of a
- * join. Both are in the order of the list.
+ * The rows of `document_info`, in the order of the list: as rows with only the columns that a run uses, and as segments with all
+ * columns. Keeping all columns in memory would take most of the memory of a join.
  */
 async function listedDocuments(shards: readonly ShardDump[], order: Order, options: GatherOptions) {
   const segments: { readonly place: number; readonly segment: SegmentFile }[] = [];
@@ -149,7 +149,7 @@ async function listedDocuments(shards: readonly ShardDump[], order: Order, optio
   };
 }
 
-/** The place of each dataset and document in the whole order. */
+/** Returns where a dataset or document belongs in the merged list, as a number. */
 interface Order {
   /** The number of documents. */
   readonly documents: number;
@@ -170,7 +170,7 @@ function orderOf({ list }: MergedList): Order {
   };
 }
 
-/** Sorts things by place; things with the same place keep their order. */
+/** Sorts by number; things with the same number keep their order. */
 function sortBy<Thing>(things: readonly Thing[], placeOf: (thing: Thing) => number): readonly Thing[] {
   const placed = things.map((thing) => ({ thing, place: placeOf(thing) }));
   return placed.sort((one, other) => one.place - other.place).map(({ thing }) => thing);
@@ -203,7 +203,7 @@ async function rowsOfKind(
   return rows;
 }
 
-/** The files of all shards, each with its path in the joined dump. */
+/** The saved files of all shards, each with its path in the joined dump. */
 function joinOriginals(shards: readonly ShardDump[], order: Order): readonly HeldOriginal[] {
   const found = shards.flatMap(({ dump }) =>
     (dump.manifest.originals ?? []).map(({ path, ...original }) => ({

@@ -25,7 +25,7 @@ import { gatherShards } from "./gather-shards.js";
 import { type MergedList, mergeLists, shardsText } from "./merge-lists.js";
 import { openShards, proveShards, refusal, type ShardDump } from "./prove-shards.js";
 
-/** Unlike a run, an interrupted join starts over. */
+/** The advice for disk errors. Unlike a run, an interrupted join starts over. */
 const diskAdvice: DiskAdvice = {
   full: "Nothing was published. Make room, and join again",
   broken: "Nothing was published. Check the disk, and join again",
@@ -34,7 +34,7 @@ const diskAdvice: DiskAdvice = {
 /** The progress of a join: `expected` and `done` are verified bytes, the rest is as in a run. */
 export type JoinProgress = RunProgress & ReadProgress;
 
-/** The progress at the start. */
+/** The progress before a join has done anything. */
 export function emptyJoinProgress(): JoinProgress {
   return { ...emptyRunProgress(), ...emptyReadProgress() };
 }
@@ -71,7 +71,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = newestOf(facts);
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const made = { jobFile: found.jobFile, out: found.dir }; // where the shards were made, regardless of --out
+  const made = { jobFile: found.jobFile, out: found.dir }; // for the suggested commands, which must name where the shards were made, not --out
   const command = runCommand(newest.job, made);
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
@@ -82,7 +82,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
 
   const requests = sumOfRequests(facts);
-  Object.assign(progress.requests, requests); // for the metrics, which show the cost of the run
+  Object.assign(progress.requests, requests); // so that the metrics show the requests of all shards
   const outcome = new OutcomeReport(job, context);
   const service = { baseUrl: newest.service.base_url, requests };
   let result: RunResult;
@@ -292,7 +292,7 @@ function differenceOf(shard: ShardFacts, newest: ShardFacts): string | undefined
     : undefined;
 }
 
-/** Options that may differ between machines. */
+/** Options that may differ between the shards, because they belong to the machine and do not change the rows. */
 const ownOptions = ["service", "resume_within", "output.keep", "output.memory", "output.metrics_file"];
 
 /** Everything that must be equal in all shards, by its name in messages. The embedded service has another port at every start. */

@@ -70,7 +70,7 @@ class Output {
   #facts = new LineFacts();
   #start = 0;
 
-  /** Without a file, the text already exists. */
+  /** `file`: where to write the text; undefined if the text is already in a file. */
   constructor(location: SegmentLocation, text: TextFormat, file: FileHandle | undefined) {
     this.#location = location;
     this.#text = text;
@@ -92,7 +92,10 @@ class Output {
     await this.#file?.writeFile(bytes);
   }
 
-  /** The rows since the last segment. Lists the properties by name: V8 keeps 400 bytes for the hidden class of each spread object. */
+  /**
+   * Ends the current segment and returns it. Lists the properties by name, because each object made by spread would take 400 more
+   * bytes in V8.
+   */
   takeSegment(): SegmentFile {
     const { kind, format, path } = this.#location;
     const { bytes, lines, longestLine, longNumbers } = this.#facts.facts;
@@ -115,9 +118,9 @@ interface RowBegin {
   readonly bytes: Buffer;
 }
 
-/** A run writes the columns in order, and these are the first two of every row of a document. */
+/** Matches the ids of dataset and document at the start of a row: a run writes the columns in order, and these come first. */
 const ids = /^\{"dataset_id":("(?:[^"\\]|\\.)*"),"document_id":("(?:[^"\\]|\\.)*"),/;
-/** More bytes than two ids take. */
+/** Maximum bytes to search for the two ids, more than they ever take. */
 const longestIds = 65_536;
 
 function beginOf(line: Buffer | undefined): RowBegin {

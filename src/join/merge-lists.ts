@@ -12,7 +12,7 @@ export interface MergedList {
   readonly list: DocumentList;
   /** Sentences about differences that make it uncertain which documents existed. */
   readonly differences: readonly string[];
-  /** Sentences about other differences. */
+  /** Sentences about differences that leave no doubt about the documents. */
   readonly notes: readonly string[];
   readonly unlisted: readonly UnlistedDocument[];
 }
@@ -85,7 +85,7 @@ function bySkipped(one: ListedDataset, other: ListedDataset): number {
   return Number(one.state === "skipped") - Number(other.state === "skipped");
 }
 
-/** The facts that do not belong to a dataset. */
+/** Merges everything in the lists that is not part of a dataset. */
 function sumOfLists(lists: readonly SharedList[]): Pick<DocumentList, "all_datasets" | "failures" | "notes"> {
   const all = lists.map(({ list }) => list.all_datasets);
   return {

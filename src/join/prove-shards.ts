@@ -17,15 +17,15 @@ import type { SharedList } from "./merge-lists.js";
 
 /** The run of a shard. */
 export interface ShardDump {
-  /** Its manifest does not list the documents. */
+  /** The dump. Its manifest has no documents, to save memory; `documents` has them. */
   readonly dump: Dump;
   readonly documents: readonly ShardDocument[];
   readonly shard: ManifestShard;
-  /** In hex. */
+  /** The SHA-256 of its manifest.json, in hex. */
   readonly manifestHash: string;
 }
 
-/** A document of a shard, first without its files. */
+/** A document of a shard. `openShards` leaves `files` empty; the join adds them later. */
 export interface ShardDocument extends DumpedDocument {
   files: readonly SegmentFile[];
 }
@@ -154,7 +154,7 @@ async function readList(dump: Dump, count: number): Promise<KnownList> {
 function requireOwnDocuments({ dump, documents, shard }: ShardDump, { shards, keys: ofShards }: KnownList): void {
   const expected = ofShards.get(shard.index) ?? [];
   shards.push(shard.index);
-  ofShards.delete(shard.index); // keys of a million documents take much memory
+  ofShards.delete(shard.index); // no longer needed, and large for a million documents
   const keys = documents.map(({ row }) => documentKey(row));
   const longer = keys.length > expected.length ? keys : expected;
   const wrong = longer.findIndex((_, at) => keys[at] !== expected[at]);

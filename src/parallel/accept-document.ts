@@ -17,7 +17,7 @@ const submittedSchema = object({
   token: pattern("a UUID", /^[0-9a-f-]{36}$/),
   /** In the form that a resumed run stores. */
   stored: storedSchema(resultSchema),
-  /** Pages and child lists read. */
+  /** How many pages and child lists the worker read for it. */
   pages: count,
   /** Requests that the worker sent since its last result. */
   requests: requestSumSchema,
@@ -53,13 +53,13 @@ export async function acceptDocument(
   const parts = documentKinds.flatMap((kind) =>
     formats.map((format) => ({ kind, format, file: segmentName(name, kind, format) })),
   );
-  const found = parts.filter((part) => files.some(({ file }) => file === part.file)); // fewer if a file is named twice
+  const found = parts.filter((part) => files.some(({ file }) => file === part.file)); // fewer than `files` if a file is named twice
   if (found.length < files.length || !isFinished(ref, { row, proof: state.proof, files: found }, formats))
     return "damaged";
   if (!isWhole) return submitted;
   const paths = files.map(({ file }) => join(segments, file));
   const removeAll = () => forEachOf(paths, 1, (path) => rm(path, { force: true }));
-  await removeAll(); // an earlier process may have been killed at this point
+  await removeAll(); // files may be left from an earlier process that was killed while it took them
   for (const [index, { file, ...facts }] of files.entries()) {
     if (await exchange.take(`attempts/${attemptOf(name, token)}/${file}`, paths[index] ?? "", facts)) continue;
     await removeAll();

@@ -3,15 +3,15 @@ import { lockTime } from "./queue.js";
 
 /** Milliseconds between two renewals. */
 const renewEvery = 1_500;
-/** A lock counts as lost this many milliseconds before it expires. */
+/** How many milliseconds before it expires a lock counts as lost. */
 const margin = 500;
 
 /** The error if the lock was lost, or may be. The coordinator hands out the documents again. */
 const lost = () => new Error("the lock of these documents was lost");
 
 /**
- * The lock that gives a batch to this worker. Renews the lock until it is disposed. If the lock may have expired, because the broker did
- * not answer in time, aborts all requests of the batch.
+ * Keeps the lock that gives a batch to this worker, and renews it until disposed. If the lock may have expired, because the broker
+ * did not answer in time, aborts all requests of the batch.
  */
 export class BatchLock {
   readonly #batch: Pick<QueuedBatch, "extendLock">;
@@ -40,7 +40,7 @@ export class BatchLock {
     return this.#ends.signal;
   }
 
-  /** Throws if the lock may be lost. A process that was frozen learns of it only from this check. */
+  /** Throws if the lock may be lost. Call it before each step that matters: a process that was frozen learns of the loss only here. */
   readonly requireHeld = (): void => {
     if (since(this.#renewedAt) > lockTime - margin) this.#lose();
     this.signal.throwIfAborted();
@@ -55,7 +55,10 @@ export class BatchLock {
     else if (since(this.#renewedAt) >= renewEvery && !this.#isRenewing) void this.#renew();
   }
 
-  /** Counts from before the request, so that the broker keeps the lock longer than this process assumes. */
+  /**
+   * Renews the lock; returns whether the broker did. The new time counts from before the request, so the broker never ends the lock
+   * earlier than this process expects.
+   */
   async #renew(): Promise<boolean> {
     this.#isRenewing = true;
     const asked = moment();
@@ -65,7 +68,7 @@ export class BatchLock {
       else this.#lose();
       return isHeld;
     } catch {
-      return false; // tried again until the lock may have expired
+      return false; // the next beat tries again
     } finally {
       this.#isRenewing = false;
     }
@@ -76,7 +79,10 @@ export class BatchLock {
   }
 }
 
-/** A moment on both clocks of this machine: the steady clock stops while the machine sleeps, and the wall clock can be set. */
+/**
+ * A time on both clocks of this machine. The larger difference counts, because the steady clock stops while the machine sleeps, and
+ * the wall clock can be set.
+ */
 interface Moment {
   readonly steady: number;
   readonly wall: number;

@@ -35,7 +35,7 @@ function loadLibraries(): Libraries {
 /** `commandTimeout`: milliseconds after which a command without an answer fails. */
 type ConnectOptions = Pick<RedisOptions, "enableOfflineQueue" | "commandTimeout">;
 
-/** The Redis or Valkey that hands out documents to workers. Nothing in it proves anything, and all of it may be lost at any time. */
+/** The Redis or Valkey that hands out documents to workers. A run does not rely on its data, which may be wrong or lost at any time. */
 export interface Broker {
   /** Its address without a password. */
   readonly shown: string;
@@ -215,7 +215,7 @@ export class BrokerWatch {
     this.#signal = signal;
   }
 
-  /** Whether the broker did the work. Does not throw, because the request is repeated in the next round. */
+  /** Asks the broker to do some work; returns whether it did. Does not throw, because the next round asks again. */
   async ask(work: () => Promise<unknown>): Promise<boolean> {
     try {
       await inTime(work(), longestAnswer, this.#signal);

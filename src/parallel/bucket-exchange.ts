@@ -6,7 +6,7 @@ import { DamagedError } from "../store/bucket/objects.js";
 import type { Remote } from "../store/folder/job-folders.js";
 import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
 
-/** The bucket of a job. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
+/** Access to a job's bucket. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
 type Place = Pick<Remote, "bucket" | "retryUntilBack">;
 
 /** The prefix of all exchanges in a job's keys; head.json never lists them. */
@@ -41,8 +41,8 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
 }
 
 /**
- * The same for the coordinator. It confirms the lease before each change. A coordinator that is frozen right after that may still
- * remove results of its successor, which then reads these documents again.
+ * The exchange of a run in its job's bucket, for the coordinator. It confirms the lease before each change. A coordinator that is
+ * frozen right after that may still remove results of its successor, which then reads these documents again.
  */
 export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
   const { bucket, retryUntilBack, confirm } = remote;

@@ -81,14 +81,14 @@ export async function distribute(discovery: Discovery, options: DistributeOption
 
 /** How many results to accept at once. */
 const atOnce = 4;
-/** Maximum milliseconds between two rounds without a hint, and minimum between two full checks of the exchange. */
+/** How many milliseconds to wait for a worker's report at most; and how many at least between two full checks of the exchange. */
 const longestWait = 500;
 const leastLook = 2_000;
-/** The maximum share of the time for full checks. */
+/** The maximum share of its time that the coordinator spends on full checks. */
 const lookShare = 1 / 20;
-/** Milliseconds for workers to end their batches after every document is read. */
+/** Maximum milliseconds to wait for workers to end their batches, once every document is read. */
 const longestEnd = 2_000;
-/** Milliseconds without a heartbeat until the log says so. */
+/** After this many milliseconds without a heartbeat, the log says how to start a worker. */
 const longestSilence = 20_000;
 /** Minimum milliseconds to wait for workers, even if an outage of the service ends a run at once. */
 const leastPatience = 10_000;
@@ -102,12 +102,12 @@ class Coordinator {
   readonly #watch: BrokerWatch;
   readonly #names: WorkerNames;
   readonly #howToStart: string;
-  /** Documents that may have a result now. */
+  /** Documents that may have a result now, because a worker reported that it ended their batch. */
   readonly #hinted = new Set<string>();
   readonly #refusals = new Set<string>();
   /** The batches that were missing from the queue at the last check. */
   #missing: ReadonlySet<string> = new Set();
-  /** Whether everything must be queued again, and the earliest time for it. */
+  /** Whether the queue lost its data, so that everything must be queued again; and the earliest time for that. */
   #isLost = false;
   #quietUntil = 0;
   #isTaken = false;
@@ -171,7 +171,7 @@ class Coordinator {
     this.#wake();
   }
 
-  /** Waits for a hint, or briefly. */
+  /** Waits until a worker reports that it ended a batch, but at most `longestWait`. */
   async #waitForHint(): Promise<void> {
     if (this.#hinted.size > 0) return;
     const hint = new AbortController();
@@ -180,7 +180,7 @@ class Coordinator {
     await delay(longestWait, undefined, { signal }).catch(() => {});
   }
 
-  /** Sets the limit of the round first, so that a batch never has no limit. */
+  /** Queues the batches of the next round. Sets its limit first, so that no batch is ever queued without a limit. */
   async #queueNext(): Promise<void> {
     const { queue, job } = this.#options;
     const { concurrency, maxRps = null } = job.service;
@@ -204,8 +204,8 @@ class Coordinator {
   }
 
   /**
-   * Starts over after the queue has lost its data, or may have: requests for its batches may be in flight for one more lock time. Then
-   * everything is queued again.
+   * Empties a queue that lost its data, or may have, and hands out all documents again after one lock time: until then, workers may
+   * still send requests for the old batches.
    */
   async #startOver(): Promise<void> {
     this.#open.returnAll();
@@ -242,16 +242,16 @@ class Coordinator {
     });
   }
 
-  /** Checks everything in the exchange and the queue, because hints may have been lost. */
+  /** Checks everything in the exchange and the queue, because reports of workers may have been lost. */
   async #look(): Promise<void> {
     const { exchange, queue } = this.#options;
     const [open, plan] = [this.#open, planText(this.#run)];
     const begun = performance.now();
-    // A coordinator that was replaced may have removed everything.
+    // A coordinator that this one replaced may have removed the plan.
     if ((await exchange.read(planFile)) !== plan) await exchange.write(planFile, plan);
     const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
     await this.#accept(names.filter((name) => open.get(name)));
-    const took = performance.now() - begun; // the wait for a broker that does not answer must not delay the next check
+    const took = performance.now() - begun; // without the wait for a silent broker below, which must not delay the next check
     await this.#watch.ask(async () => {
       const missing = await queue.findMissing(open.queued);
       const state = await queue.state();

@@ -5,7 +5,7 @@ import type { Job } from "../job/job.js";
 import { documentKey } from "../rows/row.js";
 import type { BatchEnd } from "./queue.js";
 
-/** Maximum batches of a round. */
+/** How many batches a round may have. */
 const mostQueued = 1_000;
 /** Maximum small documents of a batch. Batches shrink towards the end, so that all workers end at about the same time. */
 const mostInBatch = 20;
@@ -32,7 +32,7 @@ interface OpenDocument {
   readonly document: DocumentToRead;
   isLarge: boolean;
   tries: number;
-  /** When a worker last reported a result. */
+  /** When a worker last reported a result for it, which may become visible later. */
   submittedAt: number;
 }
 
@@ -40,10 +40,10 @@ interface OpenDocument {
 export class DocumentBatches {
   readonly #concurrency: number;
   readonly #open = new Map<string, OpenDocument>();
-  /** The batches of the round that have not ended. */
+  /** By id: the documents of each batch of the current round that has not ended. */
   #batches = new Map<string, readonly string[]>();
 
-  /** In the order to read them. `requestsOf`: the number of requests for a document, if known. */
+  /** `documents`: in the order in which to read them. `requestsOf`: the number of requests for a document, if known. */
   constructor(
     documents: readonly DocumentToRead[],
     concurrency: number,
@@ -122,7 +122,7 @@ export class DocumentBatches {
   }
 }
 
-/** Approximate characters per chunk, to compare sizes from two sources. */
+/** Approximate characters per chunk. Converts chunk counts, if a size in characters is unknown. */
 const charactersOfChunk = 500;
 
 /**

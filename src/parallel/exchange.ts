@@ -17,13 +17,13 @@ export const planFile = "plan.json";
 export interface Exchange {
   /** The text of a file; undefined if the key does not exist, and empty if it is not a file. */
   readonly read: (key: string, options?: ReadOptions) => Promise<string | undefined>;
-  /** Makes a local folder for the files of an attempt; undefined if the run is over. */
+  /** Makes the local folder for the files of an attempt; undefined if the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
-  /** Makes a file in that folder visible to the coordinator. Throws StopError if its bytes differ from what was written. */
+  /** Makes a file of the attempt visible to the coordinator. Throws StopError if its bytes differ from what was written. */
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
   /** Writes a file atomically. Returns false, and writes nothing, if the file exists. */
   readonly create: (key: string, content: string) => Promise<boolean>;
-  /** Removes the files of an attempt, unless it has the first result. */
+  /** Removes the files of an attempt, except those that the coordinator needs, because this attempt was the first with a result. */
   readonly drop: (attempt: string, outcome: Outcome | undefined) => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface OwnExchange extends Pick<Exchange, "read"> {
   readonly write: (key: string, content: string) => Promise<void>;
   /** Copies or links a file to a free path. Returns false, and leaves no file, if it is missing or has other bytes. */
   readonly take: (key: string, path: string, expected: Fingerprint) => Promise<boolean>;
-  /** Removes everything, `plan.json` first. */
+  /** Removes the whole exchange, `plan.json` first. */
   readonly remove: () => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ interface ReadOptions {
   readonly isPatient: boolean;
 }
 
-/** late: the run is over, or already has a result for this document. */
+/** How a worker's result arrived. first: it counts. late: the run is over, or already has a result for this document. */
 type Outcome = "first" | "late";
 
 /** A worker's attempt to read a document. */

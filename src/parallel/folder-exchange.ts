@@ -42,8 +42,8 @@ export async function folderExchange(folders: JobFolders, runId: string): Promis
 }
 
 /**
- * The same for the coordinator; makes the folder if needed. Every change is a rename out of or into the coordinator's own
- * folder, so that a fenced coordinator changes nothing.
+ * The exchange of a run in its job's folder, for the coordinator; makes the folder if needed. Every change is a rename out of or
+ * into the coordinator's own folder, so that a coordinator that lost its lease, and with it that folder, changes nothing.
  */
 export async function ownFolderExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
   const folder = await folderOf(leased, runId);
@@ -78,7 +78,10 @@ async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Pr
   return folder;
 }
 
-/** Makes the folders with one rename out of our own, so that a fenced run makes none. Keeps the folders of an earlier process. */
+/**
+ * Makes the folders of an exchange, unless an earlier process did. It renames them out of this run's own folder, so that a run that
+ * lost its lease makes none.
+ */
 async function makeFolders({ own }: LeasedJob, folder: string): Promise<void> {
   await makeFolder(dirname(folder));
   if (await isThere(folder)) return;
@@ -94,7 +97,10 @@ async function readText(path: string): Promise<string | undefined> {
   return (await readRegular(path).catch(ifAbsent(undefined)))?.toString("utf8");
 }
 
-/** Checks only the size: the coordinator checks the hash when it takes the file, which also detects later damage. */
+/**
+ * Throws if a file does not have the expected size. The coordinator checks the hash when it takes the file, which also detects later
+ * damage.
+ */
 async function requireBytes(folder: string, { file, bytes }: SegmentFacts): Promise<void> {
   const path = join(folder, file);
   const facts = await lstat(path).catch(ifAbsent(undefined));
@@ -109,12 +115,12 @@ async function createFile(path: string, content: string): Promise<boolean> {
   const aside = join(dirname(path), `.${randomUUID()}`);
   try {
     await writeFile(aside, content, { mode: 0o600 });
-    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // also fails if the name exists
+    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // like the link, the copy fails if the name exists
     return await link(aside, path)
       .catch(copy)
       .then(() => true, ifPresent(false));
   } finally {
-    await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
+    await rm(aside, { force: true }).catch(() => {}); // if this fails, the file is removed with the exchange
   }
 }
 

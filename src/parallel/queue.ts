@@ -56,7 +56,7 @@ export const refusal = "refused: ";
 const pauseSchema = object({ pause: count });
 const nothing: BatchEnd = { submitted: [], large: [] };
 
-/** Hints from the queue. Any of them may be lost, because only the exchange decides. */
+/** What the queue reports. Each report is only a hint and may be lost, because only the exchange decides which work is done. */
 interface QueueListener {
   /** A worker ended a batch. `reason`: why it failed or was refused. */
   readonly onEnded: (id: string, end: BatchEnd, reason: string | undefined) => void;
@@ -64,8 +64,8 @@ interface QueueListener {
 }
 
 /**
- * Removes keys and sets the limit, if the run still owns the queue, or if the queue has no owner and may have lost it.
- * KEYS: meta, and those to remove. ARGV: the run, the limit, and 1 if the queue may have lost its owner.
+ * A Redis script that removes keys and sets the limit, if the run still owns the queue, or if the queue has no owner and may have
+ * lost it. KEYS: meta, and those to remove. ARGV: the run, the limit, and 1 if the queue may have lost its owner.
  */
 const setLimit = `
 local owner = redis.call("HGET", KEYS[1], "kbdump")
@@ -74,7 +74,10 @@ for at = 2, #KEYS do redis.call("DEL", KEYS[at]) end
 redis.call("HSET", KEYS[1], "kbdump", ARGV[1], "concurrency", ARGV[2])
 return 1`;
 
-/** Removes the batches that no worker has begun, if the run still owns the queue. KEYS: meta, wait. ARGV: the owner, the key prefix. */
+/**
+ * A Redis script that removes the batches that no worker has begun, if the run still owns the queue. KEYS: meta, wait. ARGV: the
+ * owner, the key prefix.
+ */
 const takeBack = `
 if redis.call("HGET", KEYS[1], "kbdump") ~= ARGV[1] then return 0 end
 for _, id in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do redis.call("DEL", ARGV[2] .. id) end
@@ -138,7 +141,7 @@ export class DocumentQueue implements AsyncDisposable {
     events.on("progress", ({ jobId, data }) => onProgress(jobId, data));
   }
 
-  /** lost: it has lost its data, including the limit. taken: another run now uses it. */
+  /** The state of the queue. lost: it has lost its data, including the limit. taken: another run now uses it. whole: neither. */
   async state(): Promise<"whole" | "lost" | "taken"> {
     const [limit, owner] = await this.#connection.hmget(this.#meta, "concurrency", "kbdump");
     if (limit === null || owner === null) return "lost";

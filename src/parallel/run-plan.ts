@@ -8,7 +8,7 @@ import { tool } from "../tool.js";
 
 /** A run, and everything that a worker must agree with. It is in each batch, and in `plan.json` in the exchange. */
 export const planSchema = object({
-  /** Part of a path, so it must be valid: a broker may send anything. */
+  /** The run. Its id is part of a path, so it must be valid: a broker may send anything. */
   run_id: v.pipe(text, v.check(isRunId)),
   /** The plan hash of the coordinator. */
   plan: text,

@@ -84,7 +84,10 @@ interface DocumentWorkerOptions {
   readonly exchangeOf: (runId: string) => Promise<Exchange>;
 }
 
-/** The share of `max_rps` for these batches. */
+/**
+ * How many requests a second the worker may send while it has these batches: for each, the run's limit divided by its share of the
+ * run's requests in flight.
+ */
 function rateOf(batches: Iterable<BatchData>): number {
   let rate = 0;
   for (const { max_rps, slots, concurrency } of batches)
@@ -286,7 +289,7 @@ class DocumentWorker {
     return { worker: this.#options.context.name, sent, unreported, documents: Object.fromEntries(documents) };
   }
 
-  /** The documents of a batch, after checking that this worker may read them. */
+  /** Checks that this worker may read a batch, and finds its documents in the job. */
   async #find(queued: unknown) {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
@@ -329,7 +332,10 @@ interface ReadingOptions {
   readonly mostPages: number | undefined;
 }
 
-/** submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended or started over. */
+/**
+ * What became of a document. submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended
+ * or started over.
+ */
 type Taken = "submitted" | "large" | "over";
 
 /** The facts of a segment. A document that was just read has a separate file for each segment. */

@@ -78,14 +78,17 @@ export class WorkersProgress {
     this.#show();
   }
 
-  /** Removes the rows that the run counts again when it finds these documents among its segments. The share of read pages stays. */
+  /**
+   * Subtracts the rows of accepted documents, because the run counts them again when it finds these documents among its segments.
+   * The share of read pages stays.
+   */
   takeBack(): void {
     this.#reports.clear();
     this.#workers.clear();
     this.#accepted = { ...this.#accepted, chunks: 0, child_chunks: 0 };
     this.#show();
     this.#progress.documentsDone = 0;
-    this.#progress.documentsFound = 0 - this.#accepted.documents; // documentsBegun has them already, so finding them must not count
+    this.#progress.documentsFound = 0 - this.#accepted.documents; // documentsBegun already counts these documents, so finding them must not count again
   }
 
   #show(): void {

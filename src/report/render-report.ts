@@ -100,7 +100,7 @@ async function reportRun(
     }
     progress.step = "verifying";
     const verification = await verifying;
-    // The loaded files may be those that differ.
+    // The report may be made from damaged files, so check those again.
     if (verification?.status === "differences")
       for (const file of filesOf(dump)) await dump.check(file, () => signal.throwIfAborted());
     const verdict = await verdictSection(source, verification);

@@ -126,7 +126,7 @@ async function loadFile(
   await load(await uncheckedRows(dump, file, reading)).catch(async (error: unknown) => {
     signal.throwIfAborted();
     if (lacksMemory(error)) throw error;
-    await load(await checkRows(dump, file, reading)); // a row may be longer than usual
+    await load(await checkRows(dump, file, reading)); // without a check, rows of 16 MB or more cannot be loaded: try again with the check, which measures the rows
   });
 }
 
@@ -273,7 +273,7 @@ export class Source {
   }
 }
 
-/** Known states of documents, chunks and readings, both the service's and ours. */
+/** The states that a report without texts may show: those of the service and our own. */
 const knownStates = new Set([
   ...["waiting", "parsing", "cleaning", "splitting", "indexing", "completed", "error", "paused", "re_segment"],
   ...["available", "archived", "disabled", "enabled", "queuing", "unknown"],
@@ -282,7 +282,7 @@ const knownStates = new Set([
 const stateNames = new Set(["status", "state", "indexing_status", "display_status"]);
 const harmless = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|-?\d+(\.\d+)?)$/;
 
-/** Names of text columns. Their content is arbitrary, even if it looks like a number. */
+/** Matches the names of columns whose values a report without texts never shows, even if they look like numbers. */
 const textName =
   /(^|_)(content|answer|beginning|text|names?|title|error|reason|by|keywords?|summary|before|after|now)$/;
 

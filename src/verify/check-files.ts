@@ -30,8 +30,8 @@ export interface Verifying {
 
 /**
  * Compares the folder with the manifest, and reads every byte of the listed files. Returns the number of data files, the tables
- * whose files all exist, and the ids of the datasets whose documents were listed. Sound tables come first, because the others are
- * compared with the first.
+ * whose files all exist, and the ids of the datasets whose documents were listed. Tables without a problem come first, because the
+ * others are compared with the first.
  */
 export async function checkFiles(folder: string, manifest: Manifest, verifying: Verifying) {
   const { findings, progress } = verifying;
@@ -48,7 +48,7 @@ export async function checkFiles(folder: string, manifest: Manifest, verifying: 
     if (problems.length === 0) sound.add(path);
   }
   const isIn = (paths: ReadonlySet<string>) => (table: DumpTable) => table.files.every(({ path }) => paths.has(path));
-  const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list one twice
+  const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list a file twice
   const whole = tablesOf([...files.values()]).filter(isIn(there));
   return {
     files: manifest.files.filter(({ path }) => there.has(path)).length,
@@ -105,7 +105,7 @@ async function problemsIn(path: string, file: ListedFile | ManifestFile, { signa
   if (!("rows" in file)) return problems;
   const { format, compression } = partsOf(file);
   if (compression === "none") return [...problems, ...(format === "parquet" ? [] : openEnd(bytes))];
-  if (problems.length > 0) return problems; // then the uncompressed text is wrong, too
+  if (problems.length > 0) return problems; // wrong bytes imply a wrong uncompressed text, so do not report both
   try {
     const text = await factsOf(readTextPieces(path), () => onBytes(0));
     return [...(file.uncompressed ? differences("its text ", text, file.uncompressed) : []), ...openEnd(text)];
@@ -115,7 +115,7 @@ async function problemsIn(path: string, file: ListedFile | ManifestFile, { signa
   }
 }
 
-/** The size and hash of bytes, and the last of them. */
+/** The size and the hash of some bytes, and the last byte. */
 type Facts = Pick<ListedFile, "bytes" | "sha256"> & { readonly last?: number | undefined };
 
 async function factsOf(pieces: AsyncIterable<Buffer>, onBytes: (length: number) => void): Promise<Facts> {

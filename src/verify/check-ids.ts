@@ -45,7 +45,7 @@ function apart({ table }: Loaded, others: Loaded, condition = "true"): string {
     ON t.dataset_id = o.dataset_id AND t.document_id = o.document_id AND ${condition})`;
 }
 
-/** SQL: a table of texts. */
+/** SQL: a table with these texts as rows. */
 function sqlTexts(texts: readonly string[]): string {
   return `(SELECT unnest([${texts.map(sqlText).join(", ")}]::VARCHAR[]))`;
 }

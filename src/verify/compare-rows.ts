@@ -79,16 +79,16 @@ function differentColumns(
   return columns[kind].filter((_column, at) => these[at] !== those[at]).map(({ name }) => name);
 }
 
-/** A row of one source and the same row of another; 0 if there is none. */
+/** The numbers of a row in both sources, from 1; 0 if a source lacks the row. */
 interface Pair {
   readonly wanted: number;
   readonly found: number;
   readonly place: string;
-  /** Another row with the same ids comes before it. */
+  /** Whether `found` has an earlier row with the same ids. */
   readonly again: boolean;
 }
 
-/** Whether two sources have the same rows at the same places. Fast. */
+/** Whether two sources have the same rows in the same order. Fast, so it comes before the detailed comparison. */
 async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, hash: string): Promise<boolean> {
   const different = await store.query(
     `SELECT row FROM ${wanted.table} w FULL JOIN ${found.table} f USING (row) WHERE w.${hash} IS DISTINCT FROM f.${hash} LIMIT 1`,

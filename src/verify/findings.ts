@@ -58,7 +58,7 @@ export type CheckedDatabase = v.InferOutput<typeof checkedDatabase>;
 /** The rows and files that were checked. */
 const checked = result({
   folder: text,
-  /** Null if the manifest could not be read. */
+  /** The id of the verified run; null if the manifest could not be read. */
   run_id: orNull(text),
   files: count,
   documents: count,
@@ -66,7 +66,7 @@ const checked = result({
   child_chunks: count,
   originals: v.pipe(orNull(count), v.description("null unless the job asks for originals")),
   attachments: v.pipe(orNull(count), v.description("files attached to chunks; null unless the job asks for originals")),
-  /** Null if it was not requested, or could not be opened. */
+  /** What was compared with the database; null if this was not requested, or the database could not be opened. */
   database: orNull(checkedDatabase),
   notes: v.pipe(listOf(text), v.description("checks that were not possible, and why")),
 });

@@ -38,7 +38,7 @@ function reading(dataset: Dataset, latency: number, inFlight: number, formats: r
   return formats.map((these) => ({ dataset, latency, inFlight, formats: these, ...how }));
 }
 
-/** The same cases with each proof. */
+/** Cases that differ only in the proof that documents are complete. */
 function proving(dataset: Dataset, latency: number, inFlight: number): readonly Case[] {
   const cases = reading(dataset, latency, inFlight, [["jsonl"]]);
   return proofs.flatMap((consistency) => cases.map((each) => ({ ...each, consistency })));

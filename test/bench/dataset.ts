@@ -12,7 +12,7 @@ export interface Dataset {
 
 export const datasetId = "00000000-0000-4000-8000-da7a5e700000";
 
-/** Rows per child list, which make 5 KB. */
+/** The number of children in every child list: an answer of 5 KB. */
 export const childrenPerList = 10;
 
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");

@@ -46,7 +46,7 @@ function optionsIn(args: readonly string[]) {
   return { ...values, rounds };
 }
 
-/** The key of the environment, which shares one server. */
+/** A text that is equal for cases that share an environment, and therefore a server. */
 function environmentOf({ dataset, latency, inFlight }: Case): string {
   const { documents, chunks, childLists, embedsChildren } = dataset;
   const children = embedsChildren ? " that embed children" : childLists ? " with child lists" : "";

@@ -6,7 +6,7 @@ import type { ServeOptions } from "./server.js";
 
 /** The time and memory of a whole process. */
 export interface Measured {
-  /** Seconds. */
+  /** Seconds from start to end. */
   readonly wall: number;
   /** Processor seconds of all threads, in user and system mode. */
   readonly cpu: number;
@@ -38,9 +38,9 @@ export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = 
 
 /** A service of the benchmark in a separate process. */
 export interface Service {
-  /** Its scheme, host and port. */
+  /** The scheme, host and port of the service. */
   readonly origin: string;
-  /** Returns its work so far. */
+  /** Returns what the service has done so far. */
   readonly served: () => Promise<Served>;
 }
 

@@ -5,7 +5,7 @@ import { type Dataset, numbersOf } from "./dataset.js";
 import { SearchAnswers } from "./elasticsearch.js";
 import type { RequestKind } from "./served.js";
 
-/** The counter for a request, and the body of its answer; undefined: 404. */
+/** What a request counts as in `Served`, and the body of its answer; undefined: 404. */
 export interface Answer {
   readonly kind: RequestKind;
   readonly body: Buffer | undefined;

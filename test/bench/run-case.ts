@@ -16,7 +16,7 @@ export interface Line extends Case {
   /** Seconds of the whole process. */
   readonly wall: number;
   readonly floor: number;
-  /** wall / floor */
+  /** How many times as long as the floor: wall / floor. */
   readonly ratio: number;
   /** Chunks and child chunks. */
   readonly rows: number;

@@ -1,6 +1,6 @@
 /** The work of a service of the benchmark since its start. */
 export interface Served {
-  /** Processor seconds. */
+  /** The processor time that it used, in seconds. */
   readonly cpu: number;
   /** Requests for rows of chunks. */
   readonly pages: number;
@@ -12,7 +12,7 @@ export interface Served {
 
 export type RequestKind = "pages" | "childLists" | "others";
 
-/** The work between two moments. */
+/** The work that was done after `before` and until `after`. */
 export function servedBetween(before: Served, after: Served): Served {
   return {
     cpu: after.cpu - before.cpu,

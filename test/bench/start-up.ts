@@ -8,7 +8,7 @@ import { median } from "./median.js";
 export interface StartUp {
   readonly node: number;
   readonly version: number;
-  /** A run with one document of ten chunks, in JSONL. */
+  /** The time of a run with one document of ten chunks, in JSONL. */
   readonly run: number;
 }
 

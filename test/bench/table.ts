@@ -48,7 +48,7 @@ function runTable(lines: readonly Line[]): string {
 
 const describingHead = ["name", "docs", "chunks", "lists", "formats", "proof", "latency", "in flight"];
 
-/** Renders the lines of one dataset, read in different ways. Ratios are relative to the first line. */
+/** Renders the load on the service for one dataset, a line for each way to read it. Ratios are relative to the first line. */
 function serviceTable(lines: readonly Line[]): string {
   const [first] = lines;
   const times = (count: (line: Line) => number) => (line: Line) => (first ? count(line) / count(first) : 1).toFixed(1);

@@ -15,13 +15,13 @@ export interface BadInput {
    */
   readonly line: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** SERVICE_URL and SERVICE_PORT are replaced here too. */
+  /** Additional environment variables. SERVICE_URL and SERVICE_PORT are replaced here too. */
   readonly env?: Readonly<Record<string, string>>;
   /** Puts a run of a demo document with manual child chunks into `@/run` and changes its manifest with this function. */
   readonly run?: (manifest: string) => string;
   /** The expected exit code; 2 (usage) by default. */
   readonly code?: number;
-  /** A part of stderr; if it ends with a line feed, the end of stderr. */
+  /** What stderr must contain. If it ends with a line feed, stderr must end with it. */
   readonly says: string;
 }
 

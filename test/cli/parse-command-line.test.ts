@@ -11,7 +11,10 @@ const options = {
   duckdb: { type: "string", valueIsOptional: true, describe: "" },
 } as const satisfies Options;
 
-/** A short form of a command line: `out=x` for a known flag, `?--x` for an unknown flag, other arguments after a bar. */
+/**
+ * Writes a parsed command line as short text: `out=x` for a known flag, `?--x` for an unknown flag, and the other arguments after a
+ * bar.
+ */
 function shown(text: string): string {
   const { flags, plainArguments } = readLine(text.split(" "), options);
   const flagText = flags.map(

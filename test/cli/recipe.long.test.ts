@@ -18,7 +18,7 @@ function recipe(): { readonly serve: string; readonly commands: string; readonly
   return { serve, commands: commands.join("\n"), ends: shown?.text ?? "" };
 }
 
-/** The sample document that the recipe uses: small and without earlier edits. */
+/** The sample document on which the recipe works: small, and without earlier edits. */
 const worked = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
 
 /** A folder with the job, made faster for the test, and a `kbdump` wrapper that records its exit codes. */
@@ -67,7 +67,10 @@ async function textFrom(url: string, init: RequestInit): Promise<string> {
   return response.text();
 }
 
-/** The chunks of the document at the service; text and type of the child chunks, by the text of their chunk. */
+/**
+ * Reads the chunks of the recipe's document from the service. `childrenOf` returns the texts and types of the child chunks of the
+ * chunk with this content.
+ */
 async function held(port: string) {
   const at = `http://127.0.0.1:${port}/v1/datasets/be707760-4d1d-4f33-b3ad-f9bace31e975/documents/${worked}/segments`;
   const init = { headers: { authorization: "Bearer demo-key" } };

@@ -36,7 +36,7 @@ test("on a real terminal a resize leaves nothing stale", async () => {
   for (const columns of [100, 60, 30, 120]) {
     terminal.resize({ columns, rows: 30 });
     await expect.poll(shown, { timeout: 10_000 }).toEqual(whole);
-    await delay(300); // after another redraw it is still the same
+    await delay(300); // the screen is still the same after another redraw
     expect(shown()).toEqual(whole);
     expect(terminal.broken()).toEqual([]);
   }

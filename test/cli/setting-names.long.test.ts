@@ -17,7 +17,7 @@ interface Asking {
   readonly args: (url: string) => Promise<readonly string[]>;
 }
 
-/** A run with a job file, a run without, and a restore. */
+/** The commands to test: a run with a job file, a run without one, and a restore. */
 async function startCommands(): Promise<readonly Asking[]> {
   const { url: source, key, close } = await startService();
   onTestFinished(close);

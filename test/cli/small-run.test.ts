@@ -30,7 +30,7 @@ async function smallRun(out: string): Promise<readonly string[]> {
   return ["run", file, "--format", "jsonl", "--quiet", "--out", join(folder, out)];
 }
 
-/** The files that the built program loads, relative to the checkout root; taken from Node's coverage data. */
+/** The files that the built program loads, by their paths in the checkout. Node's coverage data lists them. */
 async function filesOf(args: readonly string[]): Promise<readonly string[]> {
   const coverage = await mkdtemp(join(folder, "coverage-"));
   const env = { KNOWLEDGE_API_KEY: service.key, NODE_V8_COVERAGE: coverage };

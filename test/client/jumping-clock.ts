@@ -1,7 +1,7 @@
 /** A clock on which waits take no time: each wait moves it forward at once. */
 export class JumpingClock {
   #now: number;
-  /** The waits so far, in milliseconds. */
+  /** The length of each wait so far, in milliseconds. */
   readonly waits: number[] = [];
 
   constructor(now = 0) {

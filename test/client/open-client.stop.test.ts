@@ -72,7 +72,7 @@ describe("everything under way, in the queue and in a wait ends at once, and not
     expect(first?.message).toContain("401; the service does not take this key");
     for (const error of others) expect(error).toBe(first);
     expect(requests.map(pageOf).slice(0, 4)).toEqual([1, 2, 3, 11]);
-    expect(progress.sent).toBeLessThanOrEqual(5); // one more may start before the answer is understood
+    expect(progress.sent).toBeLessThanOrEqual(5); // one more request may start before the answer is understood
     expect(progress.inFlight).toBe(0);
   });
 });

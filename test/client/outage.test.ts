@@ -19,7 +19,7 @@ const daemonGone: Reply = {
   body: '{"code":"invalid_param","message":"Failed to request plugin daemon, url: plugin/x","status":400}',
 };
 
-/** A client in virtual time. `reply` returns the answer, or an error code, for a request that arrives at this second. */
+/** A client whose time is virtual. `reply` gets the second at which a request arrives, and returns its answer or an error code. */
 function startClient(
   reply: (seconds: number, path: string, page: number) => Reply | string,
   more: Partial<ClientOptions> = {},

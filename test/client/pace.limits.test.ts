@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { chance, fixedWindow, type Refuses, readRefused, slidingWindow, tokenBucket } from "./read-refused.js";
 
 /**
- * The limits were measured with a simpler pace, which treats every refusal as a rate limit. Ours may take 20 more refusals in all.
+ * Each case: the service's limit, the conditions, the most refusals, and the least share of the allowed rate. The bounds were
+ * measured with a simpler pace, which treats every refusal as a rate limit. Ours may take 20 more refusals.
  */
 test.each<[string, number, number, number, () => Refuses, number, number]>([
   ["sliding window", 1, 50, 8, () => slidingWindow(1), 60, 0.65],

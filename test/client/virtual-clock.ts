@@ -1,4 +1,4 @@
-/** Steps between two full turns of the event loop, for work that is not a promise. */
+/** After this many steps, the clock waits for a full turn of the event loop, so that streams and sockets can do their work too. */
 const breath = 64;
 
 /** A clock that jumps from timer to timer: no real time passes. */
@@ -22,7 +22,7 @@ export class VirtualClock {
     promise.then(mark, mark);
     for (let step = 1; !settled; step++) {
       const isLong = step % breath === 0 || this.#timers.length === 0;
-      await new Promise<void>((resolve) => (isLong ? setImmediate(resolve) : process.nextTick(resolve))); // after all pending promises
+      await new Promise<void>((resolve) => (isLong ? setImmediate(resolve) : process.nextTick(resolve))); // runs after all promises that are already settled
       const timer = settled ? undefined : this.#timers.shift();
       if (!timer) continue;
       this.now = timer.at;

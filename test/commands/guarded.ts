@@ -69,7 +69,7 @@ export async function guarded() {
   return {
     contents: () => demo.store.readIn(datasetId, documentId).chunks.map(({ row }) => row.content),
     reindex: (seconds = 0.3) => demo.store.reindex(documentId, { seconds }),
-    /** Called with each request before it is answered. May return a status, which then is the answer. */
+    /** Called with each request before it is answered. If it returns a status, the request is answered with that. */
     onRequest: line.onRequest,
     command: ["guard", ...flags, "--document", documentId, "--out", join(folder, "out")],
     env,

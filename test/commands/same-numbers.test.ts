@@ -22,7 +22,7 @@ async function viewNumbers(database: string): Promise<Numbers> {
   return (await jsonOf(["sql", database, sql])).rows[0];
 }
 
-/** The same counts for a database that is built from two dumps. */
+/** The counts of the view lost_texts in a database that is built from two dumps. */
 async function viewOf(...dumps: readonly Tables[]): Promise<Numbers> {
   const database = await JobDatabase.create();
   for (const [nr, dump] of dumps.entries()) await database.run(`r${nr + 1}`, dump);
@@ -31,7 +31,7 @@ async function viewOf(...dumps: readonly Tables[]): Promise<Numbers> {
 
 interface Reindexed {
   readonly form: Scenario["form"];
-  /** The manual edits before the first run; `edits` come between the first and the second. */
+  /** The manual edits before the first run, which the history therefore does not contain. */
   readonly early?: readonly ManualEdit[];
   readonly edits: readonly ManualEdit[];
   /** The chunk size for the re-index; unchanged by default. */

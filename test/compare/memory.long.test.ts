@@ -11,7 +11,7 @@ import { chunk } from "../verify/sound-tables.js";
 import { tablesOf, twoDumps } from "./diff/dumps.js";
 
 const chunks = 300_000;
-/** In MB. Keeping the rows in Node would take ten times as much. */
+/** The maximum memory in MB. If Node kept all rows, it would take ten times as much. */
 const bound = 700;
 
 /**

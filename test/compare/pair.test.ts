@@ -198,7 +198,7 @@ const documentOf = (document_id: string) =>
       chunks,
       children: children.filter(({ segment_id }) => chunks.some(({ id }) => id === segment_id)),
     }));
-/** Many documents per statement, because a statement takes nearly the same time for any number. */
+/** Many documents, which one statement matches together, because it takes nearly the same time for any number. */
 const side = fc.tuple(...[..."abcdefghijklmnop"].map(documentOf)).map((documents) => ({
   chunks: documents.flatMap(({ chunks }) => chunks),
   children: documents.flatMap(({ children }) => children),

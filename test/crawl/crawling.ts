@@ -32,7 +32,7 @@ export async function startCrawling(
   };
 }
 
-/** Records from the crawl and the progress after them; undefined inside a child list or after an incomplete one. */
+/** A batch of records, and the progress after it. The progress is undefined while a child list is read, and after an incomplete one. */
 export interface Batch {
   readonly kind: "chunks" | "child_chunks";
   readonly records: readonly Listed[];

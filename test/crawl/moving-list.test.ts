@@ -25,7 +25,7 @@ class MovingList {
   readonly #edits: readonly (readonly Edit[])[];
   #next: number;
   #requests = 0;
-  /** The ids at each request. */
+  /** The ids in the list at each request. */
   readonly states: number[][] = [];
   /** Whether, between two requests, an equal number of rows (at least one) was deleted and added. */
   replaced = false;

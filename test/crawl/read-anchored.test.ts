@@ -15,7 +15,7 @@ class Moving {
   #rows: readonly Listed[];
   readonly #edits: readonly (readonly Edit[])[];
   #added: number;
-  /** The ids at the start and at each answer. */
+  /** The ids in the list at the start and at each answer. */
   readonly states: string[][] = [];
   readonly asked: string[] = [];
 

@@ -63,7 +63,7 @@ test.runIf(inFull)("whatever is uploaded or deleted meanwhile, a list without pr
 test.each([
   [0, 1],
   [99, 1],
-  [100, 2], // a full page may not be the last one
+  [100, 2], // after a full page, the client requests another one, because more rows may follow
   [101, 4],
   [300, 6],
 ])("a list of %i rows at rest takes %i requests, as one of several answers is read twice", async (count, requests) => {

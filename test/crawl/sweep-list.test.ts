@@ -6,7 +6,7 @@ import { sweepList } from "../../src/crawl/sweep-list.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** Sweeps a list of 5 stored rows in pages of two; the service now lists the ids in `now`. */
+/** Sweeps a list of which 5 rows were stored, in pages of two. `now`: the ids that the service lists now. */
 async function sweep(now: readonly number[], readPage?: (page: number) => Promise<ListPage>) {
   const stored = new ContentDigest();
   for (const id of idsFrom(0, 5)) stored.add({ id: String(id), content: null });

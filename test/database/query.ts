@@ -4,7 +4,7 @@ import pLimit from "p-limit";
 const settings = { autoinstall_known_extensions: "false", autoload_known_extensions: "false", threads: "2" };
 
 let own: Promise<DuckDBInstance> | undefined;
-/** A file can be attached only once at a time. */
+/** Lets one reader at a time attach a file, because a file cannot be attached twice. */
 const turn = pLimit(1);
 
 /**

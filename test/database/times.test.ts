@@ -24,7 +24,7 @@ const times = [
 const chunks = times.map((created_at, at) => chunk("a", `c${at}`, { created_at }));
 
 beforeAll(() => {
-  process.env.TZ = zone; // only for this process; DuckDB reads it when it loads
+  process.env.TZ = zone; // DuckDB reads it when it loads; this test file has its own process
 });
 
 it("the session of DuckDB has another time zone than UTC here", async () => {
@@ -32,7 +32,7 @@ it("the session of DuckDB has another time zone than UTC here", async () => {
   expect(await query("SELECT current_setting('TimeZone')")).toEqual([[zone]]);
 });
 
-/** The answer in a session with another time zone. */
+/** The rows of a query in a session with another time zone. */
 async function readIn(session: string, sql: string, file: string): Promise<readonly (readonly unknown[])[]> {
   const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
   const connection = await instance.connect();

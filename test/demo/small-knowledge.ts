@@ -21,7 +21,7 @@ export interface SmallShape {
   readonly embedsChildren?: boolean;
 }
 
-/** One dataset with one document. Chunk ids start at uuid(101), child chunk ids at uuid(1001). */
+/** A knowledge base of one dataset with one document. Chunk ids start at uuid(101), child chunk ids at uuid(1001). */
 export function smallKnowledge(sketches: readonly ChunkSketch[], clock = () => new Date()): Knowledge {
   return demoKnowledge(new DocumentStore(smallDatasets(sketches), clock)).reads;
 }

@@ -16,7 +16,7 @@ interface Section {
   readonly columns: readonly Column[];
 }
 
-/** Units that the type or the description already states. */
+/** Units that the page leaves out, because the type or the description already states them. */
 const plain = [undefined, "UTC", "times"];
 
 function lineOf({ name, type, unit, about }: Column): string {

@@ -20,7 +20,7 @@ output: { formats: ${output}, keep: { last: 14 } }
 /** A folder like a user's, and the server behind it. */
 export interface ExamplePlaces {
   readonly server: RealisticServer;
-  /** Makes a copy for one page; returns its path. */
+  /** Copies the folder for one page; returns the path of the copy. */
   readonly open: () => Promise<string>;
   readonly close: () => Promise<void>;
 }

@@ -65,7 +65,7 @@ esac
   };
 }
 
-/** `npm start` builds, which is already done here, and runs the demo. */
+/** The fake for a script of package.json. `npm start` only runs the demo, because the program is already built. */
 function startScript(script: string): string {
   return script === "npm run --silent build && node dist/main.js demo" ? "exec kbdump demo" : "exit 9";
 }

@@ -10,7 +10,7 @@ import { exampleUrl } from "./example-folder.js";
 export interface StandIn {
   readonly url: string;
   readonly key: string;
-  /** The service to copy to. */
+  /** The service that receives copies. */
   readonly target?: { readonly url: string; readonly key: string };
   /** The address of the object store. */
   readonly store?: string;

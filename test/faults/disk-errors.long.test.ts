@@ -14,7 +14,7 @@ import { type Ended, runProgram } from "./program.js";
 const all = process.env.KBDUMP_FAULT_ALL === "1";
 const seed = Number(process.env.KBDUMP_FAULT_SEED ?? 1);
 
-/** How many steps of each kind a sample tries. Renames are the steps that publish. */
+/** How many steps of each kind a sample tries: most of them renames, because these publish. */
 const sampled = { rename: 4, link: 1, symlink: 1, write: 1, fsync: 1 } as const;
 const kinds = Object.keys(sampled) as (keyof typeof sampled)[];
 

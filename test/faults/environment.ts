@@ -28,7 +28,7 @@ export interface Environment {
   /** The state that the earlier run left. */
   readonly before: JobState;
   readonly args: (place: Place) => readonly string[];
-  /** Makes an output folder in the state that the earlier run left. */
+  /** Makes a new output folder that looks as the earlier run left it. */
   readonly newPlace: () => Promise<Place>;
 }
 
@@ -36,9 +36,9 @@ export interface Environment {
 export interface Undisturbed {
   /** The hash of each file, by its path in the run folder. */
   readonly hashes: ReadonlyMap<string, string>;
-  /** Duration in milliseconds. */
+  /** How many milliseconds the run took. */
   readonly takes: number;
-  /** The calls of the requested kinds; empty without the library. */
+  /** The file calls of the requested kinds; empty if the fault library could not be built. */
   readonly calls: readonly FileCall[];
 }
 

@@ -31,7 +31,7 @@ export interface FaultPlan {
   /** The number of the call that triggers the action, from 1. */
   readonly at?: number;
   readonly mode?: "once" | "from";
-  /** The log, outside of the folder: one line per counted call. */
+  /** The path of the log, which has a line for each counted call. It must be outside of the folder. */
   readonly log: string;
 }
 

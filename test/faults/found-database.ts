@@ -7,9 +7,9 @@ export interface FoundDatabase {
   readonly sha256: string;
   /** Why it cannot be opened, or which tables are missing; empty if it is sound. */
   readonly problems: readonly string[];
-  /** The ids in its table `runs`. */
+  /** The ids of the runs in the database, from its table `runs`. */
   readonly runs: readonly string[];
-  /** The number of rows in its table `chunks`. */
+  /** How many chunks the database has. */
   readonly chunks: number;
 }
 

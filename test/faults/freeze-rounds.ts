@@ -11,10 +11,10 @@ export const freezeSeed = Number(
   KBDUMP_FREEZE_SEED ?? (KBDUMP_FREEZE_ROUNDS === undefined ? 1 : Date.now() % 1_000_000),
 );
 
-/** The timeout for all rounds on a busy machine, in milliseconds. */
+/** How many milliseconds all rounds may take on a busy machine. */
 export const roundTimeout = 120_000 + freezeRounds * 30_000;
 
-/** Describes a round. */
+/** Names a round and the seed that repeats it, for failure texts. */
 export function roundText(round: number): string {
   return `round ${round} of KBDUMP_FREEZE_SEED=${freezeSeed}`;
 }

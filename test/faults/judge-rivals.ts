@@ -5,14 +5,14 @@ import { claimedRun, endText, falseWords, unclaimedRuns } from "./judge-words.js
 import { type Ended, runProgram } from "./program.js";
 import { changedFiles } from "./published-files.js";
 
-/** Two programs that ran on the same output, and the result. */
+/** Two programs, A and B, that ran on the same output, and what they left. */
 export interface Rivals {
   readonly environment: Environment;
   readonly place: Place;
   readonly undisturbed: Undisturbed;
-  /** The ends of A and B. */
+  /** How A and B ended. */
   readonly ends: readonly Ended[];
-  /** The hashes of all published files at the first report of success; later changes are an error. */
+  /** The hash of every published file when a program first reported success. A file that changed later is an error. */
   readonly published: ReadonlyMap<string, string>;
   readonly bMustSucceed: boolean;
 }
@@ -50,7 +50,7 @@ async function mend({ environment, place }: Rivals, before: JobState, problems: 
   return state;
 }
 
-/** Finds a run that lost the job to another one and does not name that run. */
+/** Reports a run that lost the job to another one, if its message does not name that run. */
 function unnamedSuccessor({ name, code, stderr }: Ended, ends: readonly Ended[]): readonly string[] {
   if (code !== 1) return [];
   const other = ends.find((end) => end.name !== name);

@@ -39,7 +39,7 @@ export function otherBytes(state: JobState, earlierRun: string, { hashes }: Undi
   return other.map(({ path }) => `runs/${path} differs from that of an undisturbed run`);
 }
 
-/** Finds contradictions between the newest run and the database. */
+/** Finds contradictions between the run that `latest` points to and the database. */
 export async function contradictions({ folder, latest }: JobState): Promise<readonly string[]> {
   return "run" in latest ? faultsWithDatabase(join(folder, "runs", latest.run)) : [];
 }

@@ -1,7 +1,7 @@
 import type { JobState } from "./job-state.js";
 import type { Ended } from "./program.js";
 
-/** The part of the state that is compared with the output of a program. */
+/** What a program left that its output must not contradict. */
 export type Found = Pick<JobState, "runs" | "sound" | "complete" | "latest"> & {
   readonly database: Pick<JobState["database"], "runs">;
 };

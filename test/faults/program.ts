@@ -15,7 +15,7 @@ export interface Ended {
   /** A, B or C: its name in failure texts. */
   readonly name: string;
   readonly pid: number;
-  /** Null if a signal ended it. */
+  /** The exit code; null if a signal ended the program. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -32,7 +32,7 @@ export async function faultsOf(folder: string): Promise<readonly string[]> {
   return faults;
 }
 
-/** The same findings, and the differences from the database beside `runs`. */
+/** The findings of `kbdump verify` for a run folder, with those from comparing it with the database beside `runs`. */
 export async function faultsWithDatabase(folder: string): Promise<readonly string[]> {
   return verified(folder, true);
 }

@@ -255,7 +255,7 @@ test("simultaneous documents wait for the first one, and after a failure for the
   await api.close();
 });
 
-/** The route as this release serves it. */
+/** The demo's route as a service of this release has it; without the route for originals if the release has none. */
 function ofRelease(release: "upload-file" | "download" | "none", each: Route): readonly Route[] {
   if (release === "upload-file" || !each.path.source.endsWith("/upload-file$")) return [each];
   if (release === "none") return [];

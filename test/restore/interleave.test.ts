@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { interleave, type Waiting } from "../../src/restore/write-once.js";
 import { JumpingClock } from "../client/jumping-clock.js";
 
-/** Work that records each step and waits this many milliseconds after each step but the last. */
+/** A task that records each of its steps, and waits this many milliseconds after each step but the last. */
 async function* noting(name: string, waits: readonly number[], turns: string[], clock: JumpingClock): Waiting<string> {
   for (const wait of waits) {
     turns.push(`${name} at ${clock.now()}`);

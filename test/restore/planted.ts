@@ -15,7 +15,7 @@ export const places = [
   ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
 ] as const;
 
-/** The target of a link. */
+/** What a planted link leads to. */
 export const targets = ["file", "folder", "nothing"] as const;
 
 /** A link that is planted before one of several restores, numbered from 0. */
@@ -31,15 +31,15 @@ export const plantedLink: fc.Arbitrary<PlantedLink> = fc.record({
   target: fc.constantFrom(...targets),
 });
 
-/** The path beside a run for this place and this service. */
+/** The path of one of `places`, beside this run. `url`: the service to which the run is copied. */
 export function pathOf(run: string, place: string, url: string): string {
   return join(`${run}.restore`, place.replace("to/host", `to/${basename(copyFolderOf(run, url))}`));
 }
 
-/** The rest of the error after the path, for a link. */
+/** What the error says after the path if there is a link. */
 export const isLink = "is a symbolic link, which is not followed; remove it";
 
-/** Creates an entry at a path; `mine` is a path outside. */
+/** Creates a file, a folder or a link at a path. `mine`: a path outside of the restore folder, to which a link may lead. */
 export type Plant = (path: string, mine: string) => Promise<unknown>;
 
 /** Creates a link to a file or folder with content, or to nothing. */
@@ -102,7 +102,7 @@ export async function expectRefusal({ path, reason, plant, restore, wire }: Refu
   }
 }
 
-/** The same for a random link. After an interrupted restore, its last writes may still arrive. */
+/** Like `expectRefusal`, for a random link. After an interrupted restore, its last writes may still arrive. */
 export async function expectLinkRefused(
   run: string,
   { place, target }: PlantedLink,

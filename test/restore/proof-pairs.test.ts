@@ -13,7 +13,7 @@ const times = "NULL::TIMESTAMPTZ AS created_at, NULL::TIMESTAMPTZ AS updated_at,
 const people =
   "NULL::VARCHAR AS created_by, NULL::VARCHAR AS updated_by, NULL::VARCHAR AS disabled_by, NULL::VARCHAR AS attachments";
 
-/** Makes the tables of one side. `texts` is SQL that selects the number and text of each chunk. */
+/** Makes the tables of one side. `texts`: SQL that selects `row` and `content` of each chunk. */
 async function loadSide(connection: Connection, side: "old" | "live", texts: string): Promise<void> {
   await connection.run(`CREATE OR REPLACE TABLE ${side}_chunks AS SELECT row, 'd' AS dataset_id, '${side}' AS document_id,
       content || '${side.slice(0, 1)}' || row AS id, row AS position, content, ${nothing}, ${times}, ${people} FROM (${texts});

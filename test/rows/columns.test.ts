@@ -3,7 +3,7 @@ import { allKinds, type Column, columns, kinds } from "../../src/rows/columns.js
 
 const names = (list: string) => list.split(/[\s,]+/);
 
-/** Spelled out as users see them, because a new, renamed or moved column breaks their queries. */
+/** The expected columns, spelled out as users see them, because a new, renamed or moved column breaks their queries. */
 const expected = {
   chunks: names(`dataset_id, document_id, id, position, content, answer, word_count, tokens, keywords, index_node_id,
     index_node_hash, hit_count, enabled, disabled_at, disabled_by, status, created_by, created_at, updated_at, updated_by,

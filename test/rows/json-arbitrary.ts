@@ -31,7 +31,10 @@ const nastyTexts = fc.constantFrom(
 );
 
 export const texts = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), nastyTexts);
-/** False because of a bug in Node 24: after a name with a backslash, its JSON.parse reads the name `"` as that name. */
+/**
+ * Whether the JSON.parse of this Node reads all names. That of Node 24 does not: after a name with a backslash, it reads the name
+ * `"` as that name.
+ */
 const namesParse = Number(process.versions.node.split(".")[0]) < 24;
 export const names = fc.oneof(
   texts.filter((text) => namesParse || !text.includes("\\")),

@@ -8,7 +8,7 @@ import { someRun } from "../dump/formats/stage.js";
 
 type Work = (rows: StagedRows) => Promise<void>;
 
-/** Finishes CSV, Parquet and the database with this work; records what ended, in order. */
+/** Starts finishing the formats with fake work; records what ended, in order. */
 function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "database", Work>, loaded = 2) {
   const ended: string[] = [];
   const steps: string[] = [];

@@ -15,7 +15,7 @@ const killRounds = rounds(1, 10, "KBDUMP_KILL_ROUNDS");
 const concurrency = 4;
 const isRows = ({ path }: { readonly path: string }) => /^(child_)?chunks\./.test(path);
 
-/** The output options, and the number of rounds for each. */
+/** The output options to test, each with a number of rounds. */
 const outputs = [
   { name: "plain files", count: killRounds, output: { formats: ["jsonl", "csv", "duckdb"] } },
   {
@@ -56,7 +56,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
     };
     const env = { KNOWLEDGE_API_KEY: server.key };
 
-    /** Makes an undisturbed run, then rounds of killed ones; returns the files of the first. */
+    /** Makes a run that is not killed, then rounds of killed ones, which must leave the same files; returns the files of the first. */
     const killAgainAndAgain = async (childChunks: "all" | "auto") => {
       const args = ["run", job, "--quiet", "--child-chunks", childChunks];
       server.reset();

@@ -5,7 +5,10 @@ import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 import { peakMemory } from "./peak-memory.js";
 
-/** In MB. In Node 24 the young generation grows to twice the size, unless NODE_OPTIONS has --max-semi-space-size=16. */
+/**
+ * The maximum memory of a run in MB. Node 24 needs more: its young generation is twice as large, unless NODE_OPTIONS has
+ * --max-semi-space-size=16.
+ */
 const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : 300;
 /** So many rows that keeping them in memory would exceed the bound. */
 const chunks = 100_000;

@@ -18,8 +18,8 @@ interface Place {
 }
 
 /**
- * A document of two full pages, one of a full page plus one chunk, children on one page and on three, an old document,
- * an empty one.
+ * The service for behaviours that depend on pages. Its documents have two full pages; a full page plus one chunk; children on one
+ * page and on three; old records; no chunks.
  */
 function manyShapes(): Store {
   const store = new Store();
@@ -42,7 +42,10 @@ function manyShapes(): Store {
   return store;
 }
 
-/** For behaviours that do not depend on pages: a document of a full page plus one chunk, an old document, an empty one. */
+/**
+ * The service for behaviours that do not depend on pages: a document of a full page plus one chunk, one with old records, and an
+ * empty one.
+ */
 function fewShapes(): Store {
   const store = new Store();
   const childrenPerChunk = (at: number) => [0, 3, 101, 1, 205][at] ?? 0;
@@ -107,7 +110,7 @@ function driftOf({ chunks, children }: ReturnType<typeof expectedOf>) {
 /** The smallest possible number of requests if the service caps pages at `cap` rows. */
 function leastRequests(dataset: TestDataset, cap: number): number {
   const pages = (rows: number) => Math.max(1, Math.ceil(rows / cap));
-  const sweeps = (rows: number) => (rows > cap || rows === 100 ? 2 : 1); // a full page may not be the last one
+  const sweeps = (rows: number) => (rows > cap || rows === 100 ? 2 : 1); // a list that fills one page takes another request, because more rows may follow
   let sum = 1 + 2 * dataset.batches.size; // the metadata fields once, and every batch before and after
   for (const { chunks, children } of dataset.documents.values()) {
     sum += pages(chunks.length) * sweeps(chunks.length);

@@ -46,7 +46,7 @@ test("run --report: the page is beside the runs, compared with the complete run 
   };
   const first = await run();
   for (const document of documents) for (const chunk of document.chunks) chunk.id = crypto.randomUUID();
-  const second = await run(); // the previous run is removed after the comparison
+  const second = await run(); // this run removes the previous one, but compares with it first
   expect(first.page).toContain(first.run_id);
   expect(second.page).toContain(second.run_id);
   expect([first, second].map(({ page }) => page.includes('<section id="lost"'))).toEqual([false, true]);

@@ -120,7 +120,7 @@ test.runIf(inFull)(
     expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });
     expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at 2/));
     const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
-    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps another one
+    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small documents, and perhaps another one
     expect(asked).toEqual(new Set([...dataset.documents.keys()].filter((_id, at) => !finished.includes(at + 1))));
     expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(false);
     expect(server.requests.length).toBeLessThan(160);

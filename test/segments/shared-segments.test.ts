@@ -10,7 +10,7 @@ import { journalFile, namesOfBegun, type SharedResult, SharedSegments } from "..
 import { inFull, rounds } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
 
-/** A document: the rows of its segments, by kind and format. */
+/** The segments of a document: by kind and format, its rows. */
 type Parts = Readonly<Record<string, readonly string[]>>;
 /** Documents by name. */
 type Documents = ReadonlyMap<string, Parts>;

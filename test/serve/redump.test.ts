@@ -20,7 +20,7 @@ const formats = ["jsonl", "csv", "parquet"] as const;
 const [dataset, one, other, empty] = [uuid(1), uuid(2), uuid(3), uuid(4)];
 const half = Math.floor(nastyTables.chunks.length / 2);
 
-/** Two documents with everything that breaks readers or writers; ids of chunks and child chunks are not UUIDs. */
+/** Two documents with all values that break readers or writers. The ids of their chunks and child chunks are not UUIDs. */
 const tables: Tables = {
   chunks: nastyTables.chunks.map((row, at) => ({
     ...row,

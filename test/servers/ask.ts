@@ -15,7 +15,7 @@ export interface ServedDocument {
 
 const open: RealisticServer[] = [];
 
-/** Serves a dataset with one document. The server closes after the test. */
+/** Starts a server for a dataset with one document; closed after the test. */
 export async function serveDocument(options: DocumentOptions, behaviour: Behaviour = {}): Promise<ServedDocument> {
   const [store, document] = [new Store(), makeDocument(options)];
   const dataset = store.addDataset(document);

@@ -6,13 +6,13 @@ import type { Store } from "./store.js";
 /** A request that the server received. */
 export interface RequestRecord {
   readonly method: string;
-  /** Starts with `/v1`, percent-encoded as sent, without the query. */
+  /** The path without the query: starts with `/v1`, percent-encoded as sent. */
   readonly path: string;
-  /** As sent, without the question mark; empty if there is none. */
+  /** The query as the client sent it, without the question mark; empty if there is none. */
   readonly query: string;
   /** Only accept, accept-encoding, authorization, cache-control, content-length, content-type and user-agent. */
   readonly headers: Readonly<Record<string, string>>;
-  /** When it arrived, in milliseconds since 1970, with fractions. */
+  /** When the request arrived, in milliseconds since 1970, with fractions. */
   readonly at: number;
   /** The number of earlier requests with the same method and exact URL. */
   readonly nth: number;
@@ -20,7 +20,7 @@ export interface RequestRecord {
   inFlight: number;
   /** The status sent; 0 if none was sent. */
   status: number;
-  /** The fault in the answer. */
+  /** The fault that the answer had, if any. */
   fault: Fault["kind"] | undefined;
 }
 
@@ -32,13 +32,16 @@ export interface Behaviour {
   hasMore?: "honest" | "rows-equal-limit" | "always-false" | "always-true" | "absent";
   /** Maximum rows per page. `limit` in the answer still shows the requested limit. Default 100. */
   pageCap?: number;
-  /** ignored: every page has all rows, and only data, doc_form and total. same-page: always page 1. Default normal. */
+  /**
+   * How the server treats `page`. ignored: every page has all rows, and only data, doc_form and total. same-page: always page 1.
+   * Default normal.
+   */
   paging?: "normal" | "ignored" | "same-page";
   /** Whether it answers the details of a dataset, as recent servers do. Default true. */
   details?: boolean;
   /** The route for originals: upload-file in Dify until 1.8, download since 1.13.1, none in between. Default upload-file. */
   originals?: "upload-file" | "download" | "none";
-  /** shuffled: rows with equal positions, and entries of a batch, change their order at every request. */
+  /** The order of equal rows. shuffled: rows with equal positions, and entries of a batch, change their order at every request. */
   ties?: "stable" | "shuffled";
   /** Compress answers if the client accepts that. true: gzip. */
   gzip?: boolean | "deflate" | "br";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The path of a test certificate or its key. They are self-signed and, except the expired one, valid until 2120. */
+/** The path of a test certificate or its key. The certificates are self-signed and, except the expired one, valid until 2120. */
 export function pemFile(name: string): string {
   return `${import.meta.dirname}/certificates/${name}.pem`;
 }

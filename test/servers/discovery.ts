@@ -46,17 +46,17 @@ function documentRow(document: TestDocument, index: number): JsonObject {
   };
 }
 
-/** All datasets. */
+/** Answers a request for the list of datasets. */
 export function datasetList(store: Store, asked: Asked, behaviour: Behaviour): Answer {
   return listAnswer([...store.datasets.values()].map(datasetRow), asked, behaviour);
 }
 
-/** The details of a dataset; undefined for older servers, which have no such route. */
+/** Answers a request for the details of a dataset. Undefined for older servers, which have no such route. */
 export function datasetDetails(dataset: TestDataset, { details = true }: Behaviour): Answer | undefined {
   return details ? { status: 200, json: datasetRow(dataset) } : undefined;
 }
 
-/** The documents of a dataset, newest first. */
+/** Answers a request for the documents of a dataset, newest first. */
 export function documentList(dataset: TestDataset, asked: Asked, behaviour: Behaviour): Answer {
   return listAnswer([...dataset.documents.values()].map(documentRow).reverse(), asked, behaviour);
 }

@@ -7,7 +7,7 @@ export interface FatedWire extends LossyWire {
   readonly mend: () => void;
 }
 
-/** A wire that applies these fates to the first writes, in order. Reads and all later writes pass. */
+/** A proxy that does these things to the first writes, in order. Reads and all later writes pass. */
 export async function openFatedWire(service: string, fates: readonly Fate[]): Promise<FatedWire> {
   let left = fates;
   let onWrite = () => {};

@@ -12,7 +12,7 @@ function startFaulty(fault: Fault): Promise<ServedDocument> {
   return serveDocument({ chunks: 30 }, { faults: firstTimes(1, fault, "/segments"), resign: false });
 }
 
-/** Reads the raw bytes of a body until it ends, breaks, or reaches `most` bytes. `error` is set if it broke. */
+/** Reads the bytes of a body until it ends, breaks, or has `most` bytes. `error`: why it broke, if it did. */
 function bytesOf(
   { server, list }: ServedDocument,
   most: number,

@@ -48,7 +48,7 @@ export async function startFileStore(): Promise<FileStore> {
   return store;
 }
 
-/** Sends all bytes. */
+/** An answer that sends all bytes. */
 export const file =
   (bytes: string | Buffer, headers: Record<string, string> = {}) =>
   (response: ServerResponse): void => {
@@ -61,10 +61,10 @@ export const redirect =
     response.writeHead(status, { location }).end();
   };
 
-/** Sends fewer bytes than announced, and closes the connection. */
+/** An answer that sends fewer bytes than announced, and closes the connection. */
 export const brokenFile =
   (bytes: string, announced: number) =>
   (response: ServerResponse): void => {
     response.writeHead(200, { "content-length": String(announced) });
-    response.write(bytes, () => response.socket?.end()); // not a reset, which could overtake the written bytes
+    response.write(bytes, () => response.socket?.end()); // ends the connection without a reset, which could overtake the written bytes
   };

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * The fate of a request. `pass`: the request and its answer arrive. `lose answer`: the service executes the request, and the
- * connection breaks before the answer arrives. `lose request`: the connection breaks before the request arrives. `refuse`: a proxy
- * answers 503 instead of the service. `late`: the connection breaks, and the request arrives this many milliseconds later. A number:
- * the answer is delayed by this many milliseconds. A status: the service executes the request, but this is the answer.
+ * What a proxy does to a request. `pass`: the request and its answer arrive. `lose answer`: the service executes the request, and
+ * the connection breaks before the answer arrives. `lose request`: the connection breaks before the request arrives. `refuse`: the
+ * proxy answers 503 instead of the service. `late`: the connection breaks, and the request arrives this many milliseconds later. A
+ * number: the answer is delayed by this many milliseconds. A status: the service executes the request, but this is the answer.
  */
 export type Fate =
   | "pass"
@@ -17,10 +17,10 @@ export type Fate =
   | { readonly late: number }
   | { readonly status: number; readonly body: string };
 
-/** A request on the wire. */
+/** A request that reached the proxy. */
 export interface SeenRequest {
   readonly method: string;
-  /** Includes the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly body: string;
 }
@@ -32,7 +32,7 @@ export interface LossyWire {
   readonly close: () => Promise<void>;
 }
 
-/** A wire in front of a local service. `fateOf` decides the fate of every request. */
+/** Starts a proxy in front of a local service. `fateOf` decides what happens to each request. */
 export async function openLossyWire(service: string, fateOf: (request: SeenRequest) => Fate): Promise<LossyWire> {
   const target = new URL(service);
   const seen: SeenRequest[] = [];

@@ -41,7 +41,7 @@ function attachment(random: Random): Json {
   return { ...facts, source_url: signedLink(random, "file", id) };
 }
 
-/** The content as stored, with bare links, and as returned, with signed links. */
+/** A text in two forms: as stored, with bare links, and as the service returns it, with signed links. */
 function contents(random: Random): { content: string; signed: string } {
   const text = prose(random, 3, 7);
   if (random() >= 0.1) return { content: text, signed: text };

@@ -24,7 +24,7 @@ export interface ProxyBehaviour {
   readonly login?: string;
   /** A status: refuse everything with it. `hang`: never answer. `close` and `reset`: end the connection that way. */
   readonly refusal?: number | "hang" | "close" | "reset";
-  /** The name of its certificate, if it uses TLS. */
+  /** The name of the proxy's certificate, if clients connect to it over TLS. */
   readonly certificate?: string;
 }
 

@@ -30,7 +30,7 @@ export function pick<T>(random: Random, from: readonly [T, ...T[]]): T {
   return from[Math.floor(random() * from.length)] ?? from[0];
 }
 
-/** This many lower-case hexadecimal digits. */
+/** Random lower-case hexadecimal digits, `digits` of them. */
 export function hex(random: Random, digits: number): string {
   let text = "";
   while (text.length < digits) text += ((random() * 2 ** 32) >>> 0).toString(16).padStart(8, "0");

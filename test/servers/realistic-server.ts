@@ -28,7 +28,7 @@ export interface RealisticServer {
   readonly behaviour: Behaviour;
   /** Clears requests, counts, cached bodies and rate windows, and restarts the random numbers. */
   reset(): void;
-  /** Stops immediately, aborting open requests. */
+  /** Stops the server immediately, and aborts open requests. */
   close(): Promise<void>;
 }
 

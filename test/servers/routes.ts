@@ -6,14 +6,14 @@ import { type Asked, askedOf, hasKeyword, pageOf, withShuffledTies } from "./pag
 import { type Random, shuffled } from "./random.js";
 import { findChunk, type Store, type TestDataset, type TestDocument } from "./store.js";
 
-/** All inputs of an answer. */
+/** Everything that an answer depends on. */
 export interface Question {
   readonly store: Store;
   readonly behaviour: Behaviour;
   readonly random: Random;
-  /** Dataset id and batch → how often it was read. */
+  /** By dataset id and batch: how often the batch was read. */
   readonly batchReads: Map<string, number>;
-  /** As sent, with `/v1`. */
+  /** The path as the client sent it, with `/v1`. */
   readonly path: string;
   readonly query: URLSearchParams;
 }

@@ -18,7 +18,7 @@ function compressed(bytes: Buffer, encoding: string): Buffer {
   return encoding === "deflate" ? deflateSync(bytes) : gzipSync(bytes, { level: 1 });
 }
 
-/** The encoding in the behaviour, if the client accepts it. */
+/** The encoding for an answer: the one that the behaviour asks for, if the client accepts it. */
 export function encodingFor(accepted: string, behaviour: Behaviour): string | undefined {
   if (!behaviour.gzip) return undefined;
   const encoding = behaviour.gzip === true ? "gzip" : behaviour.gzip;

@@ -63,7 +63,7 @@ const spoilers: { readonly [kind in Fault["kind"]]?: (bytes: Buffer) => Buffer }
 export interface RightAnswer {
   /** The answer that the client would have received. */
   readonly payload: () => Payload;
-  /** The same answer uncompressed. */
+  /** The answer that the client would have received, uncompressed. */
   readonly plain: () => Payload;
   readonly chunked: boolean;
 }

@@ -14,11 +14,11 @@ export const hasRedis = findRedis() !== undefined;
 export interface TestBroker {
   readonly url: string;
   readonly port: number;
-  /** Sends a signal to its process. SIGSTOP freezes it until SIGCONT. */
+  /** Sends a signal to the broker's process. SIGSTOP freezes it until SIGCONT. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Kills it, as in a power cut, and starts an empty one on the same port. */
+  /** Kills the broker, as in a power cut, and starts an empty one on the same port. */
   readonly restart: () => Promise<void>;
-  /** Kills it. */
+  /** Kills the broker. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;

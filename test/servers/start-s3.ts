@@ -7,7 +7,7 @@ import { findProgram } from "./find-program.js";
 
 /** The program of moto, a simulation of AWS with conditional writes; undefined if it is not installed. */
 export const findMoto = (env?: NodeJS.ProcessEnv) => findProgram(["moto_server"], env);
-/** The programs of stores that ignore conditions; undefined if not installed. */
+/** The programs of two stores that ignore conditions, rclone and s3rver; undefined if not installed. */
 export const findRclone = (env?: NodeJS.ProcessEnv) => findProgram(["rclone"], env);
 export const findS3rver = (env?: NodeJS.ProcessEnv) => findProgram(["s3rver"], env);
 
@@ -101,7 +101,7 @@ function storeAt(url: string, key?: string) {
   return { endpoint, port: Number(port), env: envFor(endpoint, key) };
 }
 
-/** Waits until a server prints its address on stderr or stdout. */
+/** Waits until a server prints its address, and returns it. */
 async function announced(server: ChildProcess, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve, reject) => {

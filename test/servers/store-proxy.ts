@@ -10,7 +10,7 @@ export interface StoreProxy {
   readonly requests: readonly string[];
   /** Holds back the n-th request from now and all later ones. Resolves to that request when it arrives. */
   readonly holdAt: (number: number) => Promise<string>;
-  /** Does the same from the first request for which the function returns true. */
+  /** Holds back the first request for which the function returns true, and all later ones. Resolves to that request when it arrives. */
   readonly holdWhere: (isIt: (request: string) => boolean) => Promise<string>;
   readonly letGo: () => void;
   /** Moves the clock in answers forward by this many milliseconds. */

@@ -11,15 +11,15 @@ export interface TestDocument {
   chunks: ChunkRecord[];
   /** Chunk id → its child chunks in the order of the list. A chunk without an entry has none. */
   readonly children: Map<string, ChildRecord[]>;
-  /** Fields that its row in the list of documents has in addition to, or instead of, the usual fields. */
+  /** Fields of its row in the list of documents. They replace or extend the usual fields. */
   listed?: JsonObject;
-  /** Its details. Without them, the server behaves like an older release, which has no such URL. */
+  /** The details of the document. Without them, the server behaves like an older release, which has no such URL. */
   details?: JsonObject;
-  /** Its original file. null: it has none; undefined: the server has no such URL. */
+  /** The original file of the document. null: it has none; undefined: the server has no such URL. */
   upload?: JsonObject | null;
 }
 
-/** The entries, or a function that returns them for the n-th read, from 1. */
+/** The status entries of a batch, or a function that returns them for the n-th read, from 1. */
 export type Batch = StatusEntry[] | ((read: number) => StatusEntry[]);
 
 export interface TestDataset {
@@ -27,9 +27,9 @@ export interface TestDataset {
   name: string;
   readonly documents: Map<string, TestDocument>;
   readonly batches: Map<string, Batch>;
-  /** Fields that its row in the list of datasets has in addition to, or instead of, the usual fields. */
+  /** Fields of its row in the list of datasets. They replace or extend the usual fields. */
   listed?: JsonObject;
-  /** The answers for its metadata fields and its tags. Without them, the server has no such URLs. */
+  /** The answers for the dataset's metadata fields and tags. Without them, the server has no such URLs. */
   metadata?: JsonObject;
   tags?: JsonObject;
 }
@@ -57,7 +57,7 @@ export interface DocumentOptions {
   readonly chunks: number;
   /** Children of every chunk, or of the chunk at an index. Default 0. */
   readonly childrenPerChunk?: number | ((index: number) => number);
-  /** Default text_model. */
+  /** The form of the document; default: text_model. */
   readonly docForm?: string;
   /** Documents with the same seed have the same ids, so give every document its own. Default 1. */
   readonly seed?: number;

@@ -2,7 +2,7 @@ import type { Answer } from "../../src/client/retry.js";
 import { RetryError } from "../../src/errors.js";
 import type { Call, SendEnd } from "./calls.js";
 
-/** After this many failed requests in a row, or failed pages, the service counts as down, not just one page. */
+/** How many requests in a row, or how many pages, must fail until the service, not just one page, counts as down. */
 const outage = 3;
 
 /**
@@ -20,7 +20,7 @@ export class Absence {
     return this.#places.size >= outage || (!this.#isReached && this.#inARow >= outage);
   }
 
-  /** Classifies an answer. Every simulated proxy answers immediately. */
+  /** Says how an answered request ended. Every simulated proxy answers immediately. */
   answered(call: Call, { status, headers, body }: Answer): SendEnd {
     const asksForPause = headers["retry-after"] !== undefined;
     if (status >= 502 && status <= 504 && !asksForPause) return this.#gone(call);
@@ -31,7 +31,7 @@ export class Absence {
     return isRefusal && !asksForPause ? "refused" : "other";
   }
 
-  /** Classifies the error of a request without an answer. `wasOutage`: the service was down when the request was sent. */
+  /** Says how a request without an answer ended, from its error. `wasOutage`: the service was down when the request was sent. */
   unanswered(call: Call, error: unknown, wasOutage: boolean): SendEnd {
     const isReset = error instanceof RetryError && error.trouble === "gone";
     return isReset || wasOutage ? this.#gone(call) : "other";

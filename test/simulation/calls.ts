@@ -14,15 +14,15 @@ export interface Call {
   readonly list: ListName | undefined;
   readonly page: number;
   readonly limit: number;
-  /** Path and query. */
+  /** The path and query of its requests. */
   readonly target: string;
-  /** When its first try was sent. Like all times here, it counts the answers and edits of the service. */
+  /** The moment at which its first try was sent. Moments are not times: they count the answers and edits of the service. */
   readonly from: number;
   /** How each request ended, in order. */
   readonly ends: SendEnd[];
-  /** When the service sent its newest answer, of any kind. */
+  /** The moment at which the service sent the newest answer to any of its tries. */
   seen: number;
-  /** When the service sent the accepted answer; undefined while there is none. */
+  /** The moment at which the service sent the accepted answer; undefined while there is none. */
   answered: number | undefined;
   /** The `total` of the accepted answer. */
   total: number;
@@ -31,7 +31,7 @@ export interface Call {
 /** Every call of a simulation, ordered by first request. */
 export class Calls {
   readonly all: Call[] = [];
-  /** The client reuses one request object for all tries of a page. */
+  /** Finds the call of a request, because the client uses one request object for all tries of a page. */
   readonly #known = new WeakMap<Request, Call>();
 
   sent(request: Request, life: number, from: number): Call {

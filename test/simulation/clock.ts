@@ -45,7 +45,7 @@ export class SimulatedClock {
     };
     promise.then(mark, mark);
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve)); // finish all work of this moment
+      await new Promise((resolve) => setImmediate(resolve)); // lets all work that waits for no timer finish
       if (settled) return promise;
       const timer = this.#next();
       if (!timer) throw new StandstillError("nothing can happen any more, and the run has not ended");

@@ -40,7 +40,7 @@ export class SimulatedDisk {
     return call(`${name}Sync`, args);
   }
 
-  /** Replaces createReadStream. Only supports iteration. */
+  /** Does what the stream of `createReadStream` does, but can only be iterated. */
   async *read(path: string, { start = 0, end = Number.POSITIVE_INFINITY }: ReadRange): AsyncGenerator<Buffer> {
     await this.#turn(`read ${path}`);
     const bytes = fs.readFileSync(path).subarray(start, end + 1);

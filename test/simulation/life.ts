@@ -5,13 +5,13 @@ import type { Interruption } from "./scenario.js";
 /** One process of the program, from its start until it ends or is killed. */
 export class Life implements Waiting {
   alive = true;
-  /** A disk that is full stays full. */
+  /** Whether the disk is full; once full, it stays full. */
   diskIsFull = false;
   readonly number: number;
-  /** Settled when the process is killed. */
+  /** Settles when the process is killed, with the way it was killed. */
   readonly killed: Promise<"kill" | "power cut">;
   readonly signal: AbortSignal;
-  /** When it received a signal to stop. */
+  /** When the process received a signal to stop, on the simulated clock. */
   stoppedAt = Number.POSITIVE_INFINITY;
   readonly #clock: { readonly now: number };
   readonly #interruption: Interruption | undefined;

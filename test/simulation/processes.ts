@@ -13,7 +13,7 @@ type End<T> =
 
 /** How often a process is restarted after it gave up. */
 const patience = 2;
-/** Maximum milliseconds until such a restart. */
+/** How many milliseconds after giving up a process is restarted at the latest. */
 const usualGap = 60_000;
 /** A process must end within this many milliseconds after a signal. */
 const longestEnd = 5_000;

@@ -17,14 +17,14 @@ import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js"
 /** The environment of one process. */
 export interface ProcessEnvironment extends NetworkParts {
   readonly folder: string;
-  /** The folder of segments inside it. */
+  /** The folder of segments, inside `folder`. */
   readonly segments: string;
   readonly sabotage: Sabotage | undefined;
   /** The share that the process reads; undefined: everything. */
   readonly share?: Share;
 }
 
-/** A shard, and its list of documents; undefined: it asks the service. */
+/** A shard, and the list of documents that it was given. Undefined: the process asks the service. */
 export interface Share {
   readonly shard: Shard;
   readonly given: Discovery | undefined;

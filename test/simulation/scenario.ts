@@ -27,7 +27,7 @@ export interface DocumentShape {
   readonly childTies: boolean;
   /** Numbers of the chunks that the service cannot render, and the status of its answer for a page with such a chunk. */
   readonly unreadable: { readonly chunks: readonly number[]; readonly status: number };
-  /** A permanent error instead of its lists. */
+  /** The error that the service answers for the lists of this document, at every request. */
   readonly refused: Refused | undefined;
   readonly form: "text_model" | "hierarchical_model";
   /** Whether its chunks also embed their children; only in hierarchical_model. */
@@ -44,12 +44,12 @@ export interface Refused {
 export interface JobShape {
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "anchored" | "counts";
-  /** named: the job names every document. all: the run lists them from the service. */
+  /** Where the documents of the job come from. named: the job names every document. all: the run lists them from the service. */
   readonly documents: "named" | "all";
   readonly concurrency: number;
   readonly retries: number;
   readonly maxRps: number | undefined;
-  /** Seconds. */
+  /** The timeout of a request, in seconds. */
   readonly timeout: number;
   readonly formats: readonly ("jsonl" | "csv")[];
 }
@@ -60,7 +60,7 @@ export interface ServiceShape extends Pick<Behaviour, "hasMore" | "pageCap" | "p
   readonly cache: boolean;
   /** Seconds that the Date header is ahead of the times in rows. */
   readonly clockAhead?: number;
-  /** Milliseconds in one direction. */
+  /** How many milliseconds a request takes to the service, and an answer back. */
   readonly latency: readonly [low: number, high: number];
 }
 
@@ -83,11 +83,11 @@ export interface FaultShape {
 }
 
 /**
- * append: after the greatest position, as the service adds chunks. late append: the same, but the row is stored some answers after the
- * add took its position; some such adds start before the simulation, and rows with greater positions are already stored. append at
- * once: at the greatest position, which two concurrent requests may both get. insert: anywhere. replace: a delete anywhere and an
- * append at the same moment. trade: two chunks trade positions. content back: a content that may have existed before. undo: a whole
- * state comes back.
+ * What an edit does. append: adds a chunk after the greatest position, as the service does. late append: the same, but the row is
+ * stored some answers after the add took its position; some such adds start before the simulation, and rows with greater positions
+ * are already stored. append at once: adds a chunk at the greatest position, which two concurrent requests may both get. insert:
+ * adds a chunk anywhere. replace: a delete anywhere and an append at the same moment. trade: two chunks trade positions. content
+ * back: a chunk gets a content that may have existed before. undo: a whole state comes back.
  */
 export type EditKind =
   | "append"
@@ -115,7 +115,7 @@ export interface EditShape {
   /** The share of requests preceded by an edit. */
   readonly rate: number;
   readonly most: number;
-  /** Additional edits at fixed moments. */
+  /** Edits before certain requests, in addition to the random ones. */
   readonly script?: readonly ScriptedEdit[];
 }
 

@@ -42,7 +42,7 @@ test.skipIf(KBDUMP_SEED)(
   },
 );
 
-/** The minimum number of occurrences of each case per seed, because a case that never occurs is not tested. */
+/** How often each case must occur, per seed, because a case that never occurs is not tested. */
 const wanted: Readonly<Record<string, number>> = {
   complete: 1,
   unstable: 0.02,

@@ -6,7 +6,7 @@ import { journalFile } from "../../src/segments/shared-segments.js";
 /** The state of the documents that a process leaves, by the names of their files. */
 export interface Stored {
   readonly finished: ReadonlySet<string>;
-  /** Pages of chunks and child lists that are stored according to the journal. */
+  /** By document: how many pages of chunks and child lists are stored, according to the journal. */
   readonly begun: ReadonlyMap<string, Begun>;
 }
 

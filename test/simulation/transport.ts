@@ -20,7 +20,7 @@ export interface NetworkParts {
   readonly service: SimulatedService;
   readonly calls: Calls;
   readonly random: Random;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
   /** Called when the client does something forbidden. */

@@ -77,7 +77,7 @@ test("the analyst opens the database after a re-index and reads what changed, wh
   const [neverHit] = await ask(`SELECT count(*)::INTEGER AS n FROM never_hit WHERE document_id = '${manual}'`);
   expect(Number(neverHit?.n)).toBeLessThanOrEqual(zero + count("added"));
 
-  // The same without another tool: for a spreadsheet, and for a program.
+  // What changed, printed by kbdump itself: for a spreadsheet, and for a program.
   const sheet = await kbdump(
     "sql",
     "test",

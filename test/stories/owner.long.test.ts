@@ -59,7 +59,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     expect(lost.length).toBeGreaterThan(5);
     for (const row of lost) {
       const text = String(row.content).replace(/\s+/g, " ");
-      // for a changed chunk, the lost part at its end; for a removed one, the beginning
+      // the page shows the lost part of a changed chunk, which is at its end, and the beginning of a removed one
       expect(
         [text.slice(0, 40), text.slice(-30)].some((part) => shown.includes(part)),
         text,

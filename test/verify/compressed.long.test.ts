@@ -34,7 +34,7 @@ async function foundAfter(compress: Compression, change: (bytes: Buffer) => Uint
 /** The problem is found twice: when the bytes are read and when the rows are read. */
 const twice = (problem: string) => [problem, `cannot be read: ${problem}`];
 
-const flipped = (bytes: Buffer) => bytes.with(-7, (bytes.at(-7) ?? 0) ^ 1); // in the gzip checksum
+const flipped = (bytes: Buffer) => bytes.with(-7, (bytes.at(-7) ?? 0) ^ 1); // flips a bit in the gzip checksum
 const followedBy = (more: Uint8Array) => (bytes: Buffer) => Buffer.concat([bytes, more]);
 const behind = twice("has something after the end of its compressed text");
 

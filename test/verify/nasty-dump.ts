@@ -11,7 +11,7 @@ const ofDocument = (row: Row, at: number): Row => ({
   document_id: at === 0 ? "x" : `x${at}`,
 });
 
-/** Everything that breaks readers or writers, with ids as in a real run. */
+/** Rows with all values that break readers or writers, and with ids as in a real run. */
 export const nastyDump: Tables = {
   chunks: nastyTables.chunks.map((row, at) => ({ ...row, dataset_id: "d", document_id: "x", id: `c${at}` })),
   child_chunks: nastyTables.child_chunks.map((row, at) => ({

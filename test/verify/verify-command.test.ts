@@ -147,7 +147,7 @@ test.runIf(inFull)("SIGINT: exit 130 soon, and not a word on stdout", async () =
   const temporary = await plainFolder();
   const child = startKbdump(["verify", run], { TMPDIR: temporary });
   const done = finished(child);
-  await vi.waitUntil(async () => (await readdir(temporary)).length > 0, { timeout: 20_000 }); // it has started to read
+  await vi.waitUntil(async () => (await readdir(temporary)).length > 0, { timeout: 20_000 }); // a temporary file shows that the command has started to read
   const start = performance.now();
   child.kill("SIGINT");
   expect(await done).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });

@@ -14,7 +14,7 @@ export type Disturbance = { readonly after: number } & (
 
 export const workerCount = 3;
 
-/** Longer than a lease, so that others take over what the frozen process had. */
+/** Milliseconds to freeze a process for longer than its locks last, so that others take over its work. */
 const beyondLease = [5_500, 7_500] as const;
 
 /** Whether a process is frozen for longer than its locks last: others replace it while its connections stay open. */
@@ -52,7 +52,6 @@ type Drawn =
   | "restart the broker"
   | "freeze the broker";
 
-/** Describes a disturbance. */
 export function wordsOf(each: Disturbance): string {
   const { after } = each;
   if (each.kind === "kill") return `+${after} requests: kill ${nameOf(each.seat)} (again after ${each.startAfter} ms)`;

@@ -12,7 +12,7 @@ import { openSeat, type SeatOfProcess } from "./seat.js";
 export interface Environment {
   readonly server: RealisticServer;
   readonly broker: TestBroker;
-  /** The folder of the job. */
+  /** The folder of the job in its output folder. */
   readonly place: string;
   /** The rows of the run without workers, by file name. */
   readonly expected: ReadonlyMap<string, string>;
@@ -62,8 +62,8 @@ export async function startEnvironment(documents: number, latency: number): Prom
 }
 
 /**
- * Expects that all processes together never exceeded the job's limits for requests in flight and open connections. A
- * stalled process cannot close its connections while others open theirs, which allows at most as many again.
+ * Expects that all processes together never exceeded the job's limits for requests in flight and open connections. A stalled process
+ * keeps its connections open while others open theirs, so each allows as many again.
  */
 export function expectBounded({ server }: Environment, label: string, stalled = 0): void {
   expect(server.maxInFlight, `${label}: requests in flight`).toBeLessThanOrEqual(concurrency);

@@ -17,7 +17,7 @@ const longestCalm = 2_500;
 /** How many milliseconds to watch a process that wakes late. */
 const afterwards = 1_500;
 
-/** Runs a coordinator and workers through everything while the disturbances of this seed happen. */
+/** Lets a coordinator and workers read all documents of a run while the disturbances of this seed happen. */
 export async function playRound(environment: Environment, seed: number): Promise<void> {
   const script = drawDisturbances(randomFrom(seed));
   const label = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;

@@ -7,22 +7,22 @@ export interface SeatOfProcess {
   /** The output and exit code of the first process that ended without a kill. */
   readonly ended: Promise<Finished>;
   readonly isOver: () => boolean;
-  /** Kills it with SIGKILL and restarts it after this many milliseconds. */
+  /** Kills the process with SIGKILL, and restarts it after this many milliseconds. */
   readonly kill: (startAfter: number) => Promise<void>;
-  /** Stops it with SIGSTOP; returns a function that wakes it. */
+  /** Stops the process with SIGSTOP; returns a function that wakes it. */
   readonly freeze: () => () => void;
-  /** Ends it with this signal, without a restart; returns its output. */
+  /** Ends the process with this signal, without a restart; returns its output. */
   readonly end: (signal: NodeJS.Signals) => Promise<Finished>;
 }
 
-/** A program that finds no broker ends at once and is started again. */
+/** Matches the error of a program that finds no broker. It ends at once, and is started again. */
 const noBroker = /the broker \S+ cannot be used/;
 const again = 300;
 
 /** With KBDUMP_TRACE=1, every process logs its steps, and the test prints its output when it ends. */
 const isTraced = process.env.KBDUMP_TRACE === "1";
 
-/** Starts a command. */
+/** Starts a command that is restarted after each kill. */
 export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatOfProcess {
   let child: ChildProcess;
   let dead: ChildProcess | undefined;
@@ -40,7 +40,7 @@ export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatO
     said = finished(child);
     void said.then(async (now) => {
       if (isTraced) process.stderr.write(`--- kbdump ${args[0]} (${pid}) ended with ${now.code}\n${now.stderr}\n`);
-      if (now.code === null && !isEnding) return; // killed: kill() restarts it
+      if (now.code === null && !isEnding) return; // `kill` killed the process, and restarts it
       if (now.code === 1 && noBroker.test(now.stderr) && !isEnding) {
         await sleep(again);
         return start();

@@ -15,7 +15,7 @@ import type { Invocation } from "../../shell-text.js";
 import { nameAndId, nameText } from "../../words.js";
 import { applyCommand, nextCommand, renderMustKnow, renderPart, renderTroubles } from "../restore/rows.js";
 
-/** Maximum datasets to show, and maximum documents left out. */
+/** Maximum datasets to show, and maximum documents that are not copied. */
 const mostDatasets = 20;
 const mostLeft = { documents: 20, rows: 1 };
 
@@ -170,10 +170,10 @@ function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly st
   ];
 }
 
-/** Maximum documents to show per state. */
+/** How many documents to show in each state. */
 const mostDocuments = 20;
 
-/** A narrow terminal drops the counts first. */
+/** The table of documents. A narrow terminal drops the counts first. */
 const columns: readonly Column<DocumentPlan>[] = [
   { head: "document", cell: nameOf, least: 14 },
   { head: "form", cell: ({ doc_form }) => terminalText(doc_form, 40), drop: 2 },
@@ -221,7 +221,7 @@ function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly strin
 /** Maximum losses to show per dataset. */
 const mostLosses = 20;
 
-/** Describes the part that is lost, and how many rows lose it. */
+/** By the part that a copy loses: text that names the part and how many rows lose it. */
 const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   chunks: (rows) => countText(rows, "chunk"),
   children: (rows) => countText(rows, "child chunk"),

@@ -16,7 +16,7 @@ import { cutText } from "../../safe-text.js";
 import { nameAndId, nameText } from "../../words.js";
 
 interface DiffTableOptions extends DiffPage {
-  /** Show only documents: all that differ. */
+  /** Whether to show only documents, without chunks. Then every document that differs is shown. */
   readonly documentsOnly: boolean;
 }
 
@@ -56,7 +56,7 @@ function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptio
   return [...lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint))), ""];
 }
 
-/** A document's row has its name and cells. A row with one cell is a remark. */
+/** The table rows for a document: its counts, those of its child chunks, and remarks. A remark is a row with one cell. */
 function rowsOf(document: DocumentDiff): readonly (readonly string[])[] {
   const head = terminalText(document.document_id, 80);
   const remarks = remarksOn(document).map((remark) => [`  ${remark}`]);
@@ -203,8 +203,8 @@ const signs = { removed: "-", added: "+" } as const;
 const bothSides = ["removed", "added"] as const;
 
 /**
- * The old text after a `-`, and the new one after a `+`, colouring the words that the other one lacks. `longest`: maximum characters
- * of each.
+ * Renders the old text after a `-`, and the new one after a `+`; colours the words that the other one lacks. `longest`: maximum
+ * characters of each.
  */
 export function renderSides(
   name: string,

@@ -32,7 +32,7 @@ export async function askJob(
   };
 }
 
-/** The variable with the key, unless a job names another one. */
+/** The environment variable that holds the key, unless a job names another one. */
 const keyVariable = "KNOWLEDGE_API_KEY";
 
 const urlQuestion: Question = {
@@ -83,7 +83,7 @@ function reasonIn(error: StopError | UsageError): string {
   return error instanceof UsageError ? error.problems.map(({ message }) => message).join("; ") : error.message;
 }
 
-/** A key bound to one dataset may not list datasets, so its documents show whether the key works. */
+/** Checks the key by listing the documents of the given datasets, because a key for a single dataset may not list datasets. */
 async function surveyNamed(access: Access, ids: readonly string[], context: ListContext): Promise<readonly Named[]> {
   for (const id of ids) await listDocuments(access, id, context);
   return ids.map((id) => ({ id, name: null }));
@@ -93,7 +93,7 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** The refusal may be the error itself, or its cause. */
+/** Whether the service refused the key, according to the error or its cause. */
 function isRefusedKey(error: Error): boolean {
   const statuses = [error, error.cause].map((each) => (each instanceof StopError ? each.status : undefined));
   return statuses.includes(401);
@@ -319,7 +319,7 @@ interface Named {
   readonly name: string | null;
 }
 
-/** Pages to prefetch. */
+/** How many pages of a list to request ahead. */
 const pagesAhead = 8;
 
 /**

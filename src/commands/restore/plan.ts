@@ -110,7 +110,7 @@ function writtenText(counts: PlanCounts): string {
   ]).join(", ");
 }
 
-/** Also ends the result of a restore. */
+/** The advice at the end of a plan, and of the result of a restore. */
 const keepText = "The next re-index loses all of it again. To keep a text for good, put it into the source document.";
 
 const mustKnow = [
@@ -257,7 +257,7 @@ function editText(edit: ManualEdit | null): string {
   return `${editWords[edit.kind]}${by}${at}`;
 }
 
-/** Words the evidence. The job's history shows when an added chunk appeared, and that a disabled chunk was enabled before. */
+/** Says what proves the manual edit. For an added or a disabled chunk, the job's history proves something else than for an edited one. */
 function evidenceOf({ target, texts, evidence }: ChunkRestore): string {
   if (target === null) return evidenceText(evidence, "the history of the job shows when it was added");
   return texts === null ? evidenceText(evidence, "the history of the job shows it enabled") : evidenceText(evidence);
@@ -372,7 +372,10 @@ function troubleOfRow({ outcome, reason, document_id: id, ...row }: AppliedRow):
   return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
 }
 
-/** A row that needs a decision has no next step here, because one command below covers all of them. */
+/**
+ * Renders a row that the restore did not write. A row that needs a decision gets no next step, because one command below covers all
+ * such rows.
+ */
 function troubleOfLoss(id: string, loss: ListedLoss): Trouble {
   return {
     id,

@@ -74,7 +74,7 @@ export async function askAbout({ plan, base_url }: RestoreResult, dialogue: Dial
   return { go, decisions: isChanged ? all : undefined };
 }
 
-/** The rows that the plan writes, with the texts that they replace. */
+/** The decisions that lead to the current plan: yes for each row that it writes, with the text that the row replaces. */
 function plannedDecisions({ restores }: DocumentPlan): Decisions {
   const decisions = new Map<string, Decision>();
   for (const { chunk_id, target, texts, disable, children } of restores) {

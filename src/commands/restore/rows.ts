@@ -9,7 +9,7 @@ import { commandText, type Invocation, withoutOption, withoutSwitches } from "..
 import { nameAndId } from "../../words.js";
 import { renderSides } from "../diff/table.js";
 
-/** A part of a plan: its name and id, and its lines below. */
+/** Renders a part of a plan: its name and id, and its lines below. */
 export function renderPart(name: string | null, id: string, lines: readonly string[], page: Page): readonly string[] {
   const head = wrapped(nameAndId(name, terminalText(id, 80)), page, page.paint.strong);
   return [...head, ...lines.map((line) => `  ${line}`)];
@@ -19,7 +19,7 @@ export function renderPart(name: string | null, id: string, lines: readonly stri
 interface ShownRow {
   readonly title: string;
   readonly paint?: (line: string) => string;
-  /** Sentences below the title. */
+  /** Sentences to show below the title; false is left out. */
   readonly remarks: readonly (string | false)[];
   /** The current text, and the text that replaces it or could replace it; null: none. */
   readonly now: Partial<ChunkTexts> | null;
@@ -45,7 +45,7 @@ type Sides = readonly [now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts
 /** Maximum characters of a text to show. */
 const longest = 160;
 
-/** The old and the new text if they differ, starting shortly before the first difference. */
+/** Renders the old and the new text if they differ, starting shortly before the first difference. */
 function textLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
   const texts = { removed: now?.[part] ?? null, added: next?.[part] ?? null };
   const parts = diffText(texts.removed, texts.added);

@@ -121,13 +121,13 @@ interface Ended {
   readonly warnings: readonly string[];
 }
 
-/** A restore or a copy. */
+/** What differs between a restore and a copy. */
 interface Work<Progress, Result, Answer> {
   readonly progress: Progress;
   readonly renderProgress: (progress: Progress) => Rendering;
   /** Shows the plan, and asks whether to write it. */
   readonly ask: (planned: Result) => Promise<Answer>;
-  /** Executes it. Calls `confirm` before the first write. */
+  /** Restores or copies. Calls `confirm` before the first write. */
   readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
 }
 

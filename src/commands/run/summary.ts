@@ -33,7 +33,7 @@ export async function printRun(
   return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
 }
 
-/** The reasons for exit code 3 that were not printed on stderr yet. With --quiet, documents were not mentioned. */
+/** The reasons for exit code 3 that are not on stderr yet. With --quiet, these include incomplete documents and lists. */
 function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
   if (!quiet || manifest.status === "complete") return problems;
   const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
@@ -144,7 +144,10 @@ function nextCommands({ manifest, folder, database, report }: RunResult, { progr
 const documentsQuery =
   "SELECT coalesce(document_name, document_id) AS document, chunks FROM document_statistics ORDER BY chunks DESC LIMIT 10";
 
-/** The name of a job refers to its database in the usual output folder; the address of a job, to the one in its bucket. */
+/**
+ * The shortest argument that names a job's database on a command line: the job's name in the usual output folder, its address in a
+ * bucket, otherwise the path.
+ */
 function sourceOf(database: string, job: string): string {
   if (isBucketUrl(database)) return database.slice(0, database.lastIndexOf("/"));
   return database === join("output", job, `${job}.duckdb`) ? job : database;
@@ -268,7 +271,7 @@ function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
   return `${parts.filter(Boolean).join(", ")}; child_lists in manifest.json says why`;
 }
 
-/** Every list takes at least one request, so skipping a list saves at least one. */
+/** Says how many child lists were empty, and what `child_chunks: auto` would have saved: at least one request for each skipped list. */
 function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
   const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
   if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;

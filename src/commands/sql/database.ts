@@ -51,7 +51,7 @@ export async function queryDatabase<T>(
   });
 }
 
-/** From here on, the connection can access only the database file and `file`, and no statement can change that. */
+/** Limits the connection to the database file and `file`. No statement can undo this. */
 async function seal(connection: Connection, file: string | undefined): Promise<void> {
   await connection.run("SET TimeZone = 'UTC'");
   if (file !== undefined) await connection.run(`SET allowed_paths = [${sqlPath(file)}]`);

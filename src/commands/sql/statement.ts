@@ -22,7 +22,7 @@ export interface QueryResult {
   readonly isCut: boolean;
   /** The rows in order and in batches. Can be read once. */
   readonly rows: AsyncIterable<readonly QueryRow[]>;
-  /** Writes them as Parquet instead; undefined for DESCRIBE, SHOW and other statements that cannot be part of a query. */
+  /** Writes the rows to a Parquet file. Undefined for DESCRIBE, SHOW and other statements that cannot be part of a query. */
   readonly writeParquet?: (file: string) => Promise<void>;
 }
 

@@ -3,17 +3,20 @@ import type { WhyListed } from "./restore-plan.js";
 /** The owner's decision on one row. */
 export interface Decision {
   readonly restore: boolean;
-  /** The text at its place when the owner decided: null if there was none, undefined if it was not checked. */
+  /**
+   * The content in the target where the row would go, as the owner saw it: null: there was none; undefined: unknown. If it has
+   * changed since, the decision does not count.
+   */
   readonly now?: string | null | undefined;
-  /** The answer at its place; null and undefined mean the same as above. */
+  /** The answer that the owner saw there; null and undefined as for `now`. */
   readonly now_answer?: string | null | undefined;
 }
 
-/** The owner's wishes. */
+/** What the owner decided and asked for. */
 export interface PlanOptions {
   /** The decisions on rows by id; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;
-  /** Whether to add manual edits without a known place at the end of their document. */
+  /** Whether to add a manual edit at the end of its document if it is unknown which chunk it belongs to. */
   readonly addManualEdits: boolean;
 }
 
@@ -26,7 +29,10 @@ export interface Context extends PlanOptions {
 
 export const needsDecision = "needs your decision" as const;
 
-/** Why the owner's decision prevents restoring a row; undefined if it does not. `now`: the text at its place; null: there is none. */
+/**
+ * Why the owner's decision, or its absence, keeps a row from being restored; undefined if it does not. `now`: what the target now
+ * has where the row would go; null: nothing.
+ */
 export function refusedBy(
   { decisions }: Context,
   id: string,

@@ -9,9 +9,9 @@ export interface ChildrenDecision {
 }
 
 /**
- * Decides on the lost child chunks of one chunk. Each replaces the automatic child chunk that has the text before the edit or is
- * between the same neighbours; otherwise it is added. `home`: the chunk that has, or will get, the parent's text; null if there is
- * none. Then, if `isParentOpen`, the owner may still decide to restore the parent.
+ * Decides on the lost child chunks of one chunk. Each replaces the automatic child chunk that has the text before the edit, or is
+ * between the same neighbours; without such a chunk, it is added. `home`: the chunk of the target that has or will get the parent's
+ * text; null if there is none. `isParentOpen`: without a `home`, the owner may still decide to restore the parent.
  */
 export function planFamily(
   family: LostFamily | undefined,

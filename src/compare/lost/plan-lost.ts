@@ -58,7 +58,7 @@ export function checkOlder(old: Dump, named: readonly string[]): void {
   checkNamed(old, named);
 }
 
-/** The plan if no document of the target can be read: refuses each one. */
+/** The plan if no document of the target can be read: it refuses every document. */
 export function planUnread(
   { manifest }: Dump,
   { documents, refusals }: Pick<LostOptions, "documents" | "refusals">,

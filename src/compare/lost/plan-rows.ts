@@ -61,7 +61,7 @@ function targetOf({ id, position, enabled, status, content, answer, keywords }: 
 
 /** The decision on one chunk, without its children. */
 interface ChunkDecision {
-  /** The chunk of the target that has, or will get, its text; `added`: a new chunk will. Null: there is none. */
+  /** The chunk of the target that has or will get the lost text; `added`: a new chunk will get it; null: no chunk has or gets it. */
   readonly home: ChunkRow | "added" | null;
   readonly texts: ChunkTexts | null;
   readonly disable: boolean;
@@ -78,9 +78,9 @@ function nothing(home: ChunkRow | null = null): ChunkDecision {
 interface Doubt {
   readonly why: WhyListed;
   readonly reason: string;
-  /** The chunk at its place; `added`: there is none. */
+  /** The chunk of the target that a restore would overwrite; `added`: a restore would add a chunk. */
   readonly home: ChunkRow | "added";
-  /** Whether a request can restore it there. */
+  /** Whether a request can write the lost text to `home`. */
   readonly isPossible: boolean;
 }
 
@@ -92,7 +92,7 @@ function planChunk(chunk: LostChunk, context: Context): ChunkDecision {
   return nothing(pair ?? base);
 }
 
-/** A chunk whose text is in the target under another id: only its keywords or its disabled state are lost. */
+/** Decides on a chunk whose text is still in the target, under another id: only its keywords or its disabled state are lost. */
 function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkDecision {
   const { old, lost, keywordsBefore } = chunk;
   const disable = lost.disabled;
@@ -119,7 +119,7 @@ function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkD
 
 const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk cannot be changed.";
 
-/** A chunk whose text is missing from the target. */
+/** Decides on a chunk whose text is missing from the target. */
 function planText(chunk: LostChunk, context: Context): ChunkDecision {
   const { decisions, addManualEdits } = context;
   const { old, base, byNeighbours } = chunk;
@@ -140,7 +140,10 @@ function planText(chunk: LostChunk, context: Context): ChunkDecision {
   return isAdded ? restored(chunk, "added", ["chosen"]) : list(chunk, doubt);
 }
 
-/** Why a lost text needs the owner's decision; undefined if its place is known, or a person added it. */
+/**
+ * Why a lost text is left to the owner; undefined if kbdump knows what to write: the chunk that the text replaces is known, or a
+ * person added the text.
+ */
 function doubtOf(
   { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
   { reindexed, lacksDetails }: Context,
@@ -168,7 +171,10 @@ function doubtOf(
 
 const textless = "A part of its text is blank, and the service accepts no such chunk.";
 
-/** Leaves a row to the owner. `standing`: the chunk of the target that its child chunks still belong to. */
+/**
+ * Leaves a lost row to the owner. `standing`: the chunk of the target to which the lost child chunks of this row belong; null if
+ * there is none.
+ */
 function list(
   { old, manual_edit }: LostChunk,
   { why, reason, home, isPossible }: Doubt,
@@ -208,7 +214,7 @@ function textsOf({ content, answer, keywords }: ChunkRow): ChunkTexts {
   return { content, answer, keywords: keywords?.length ? keywords : null };
 }
 
-/** The parts of a chunk to write, and whether only its neighbours determine its place. */
+/** What to write of a chunk, and whether its place is known only from its neighbours. */
 interface Writes {
   readonly texts: boolean;
   readonly disable: boolean;
@@ -261,7 +267,7 @@ function lossesOf(
   return losses;
 }
 
-/** The loss when a person had removed all keywords. */
+/** The loss of an edit that removed all keywords: no request can empty keywords. */
 function emptiedKeywords(old: ChunkRow): KnownLoss {
   return lossOf(old, "keywords", "A person removed all of its keywords, and no request can do that again.");
 }

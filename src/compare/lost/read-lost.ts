@@ -17,7 +17,7 @@ import { findInside, type LostText, type Text } from "./find-inside.js";
 /** A chunk of the older run that is lost or has lost child chunks, with all facts for the decision on it. */
 export interface LostChunk {
   readonly old: ChunkRow;
-  /** Its lost parts; all false if only child chunks were lost. */
+  /** Which parts of the chunk are lost; all false if only child chunks were lost. */
   readonly lost: { readonly text: boolean; readonly keywords: boolean; readonly disabled: boolean };
   /** The evidence of a person's work on it; null without evidence. */
   readonly manual_edit: "edited" | "added" | "disabled" | null;
@@ -27,16 +27,19 @@ export interface LostChunk {
   readonly isInHistory: boolean;
   /** Whether a person had disabled it. */
   readonly isDisabled: boolean;
-  /** The keywords before they were edited; null if they were not. */
+  /** The keywords before a person edited them; null if they were not edited. */
   readonly keywordsBefore: readonly string[] | null;
   /** The chunk of the newer run that has its id or its text. */
   readonly pair: ChunkRow | null;
-  /** The chunk that its edit replaces, found by the history or by the neighbours. */
+  /**
+   * The chunk of the newer run that stands for the text before the edit, so that a restore overwrites it; found by that text in the
+   * history, or between the same neighbours.
+   */
   readonly base: ChunkRow | null;
   readonly byNeighbours: boolean;
-  /** The chunk that is now between its neighbours. */
+  /** The chunk of the newer run between the neighbours of the lost chunk. */
   readonly place: ChunkRow | null;
-  /** How many chunks of the newer run have its text. */
+  /** How many chunks of the newer run have the text of the lost chunk. */
   readonly equal: number;
   /** Whether its text occurs inside a chunk of the newer run: see `findInside`. */
   readonly isInside: boolean;
@@ -47,9 +50,9 @@ export interface LostFamily {
   /** Ids of the lost child chunks to decide on. */
   readonly lost: ReadonlySet<string>;
   readonly olds: readonly ChildRow[];
-  /** The content before an edit, by child chunk id, if the history has it. */
+  /** By child chunk id: the content before an edit, if the history has it. */
   readonly before: ReadonlyMap<string, string>;
-  /** The automatic child chunk of the newer run between the same neighbours, by child chunk id. */
+  /** By the id of a lost child chunk: the automatic child chunk of the newer run between the same neighbours. */
   readonly twins: ReadonlyMap<string, string>;
 }
 
@@ -60,7 +63,7 @@ interface LostDocument extends DocumentId {
 
 /** The lost rows of a document that a person worked on or the owner chose. */
 export interface LostRows {
-  /** In order. */
+  /** In the order of the older run. */
   readonly chunks: readonly LostChunk[];
   /** By the id of the chunk in the older run. */
   readonly families: ReadonlyMap<string, LostFamily>;
@@ -142,7 +145,7 @@ const planTables: readonly string[] = [
     SEMI JOIN plan_children p ON ${sameDocument("p", "c")} AND p.segment_id = c.old_id`,
 ];
 
-/** SQL: lost texts by people without a known place, which may occur inside a chunk. */
+/** SQL: the lost texts that people wrote and that have no known place in the newer run. They may occur inside a chunk. */
 const insideTexts = `CREATE TABLE inside_texts AS SELECT p.dataset_id, p.document_id, o.id, o.content, o.answer
   FROM plan_chunks p JOIN old_chunks_whole o ON ${sameDocument("o", "p")} AND o.id = p.old_id
   WHERE text_lost AND manual_edit IS NOT NULL AND matched_by IS DISTINCT FROM 'known' AND o.content <> ''`;

@@ -58,9 +58,9 @@ const chunkRestore = result({
     orNull(targetChunk),
     v.description("the chunk that gets the texts, as it was when the plan was made; null: one is added at the end"),
   ),
-  /** Never null if `target` is null. */
+  /** Null only if `target` is a chunk that has the texts already. */
   texts: v.pipe(orNull(chunkTexts), v.description("the texts to write; null: they are there already")),
-  /** If the target has more of them at the time of the write, nothing is added. */
+  /** If more chunks of the target have these texts at the time of the write, nothing is added. */
   equal: v.pipe(count, v.description("chunks of the target that have these texts already")),
   /** Whether to disable the chunk after the other writes. */
   disable: truth,
@@ -81,12 +81,12 @@ const listedLoss = result({
    * the target. `cannot be restored`: the service accepts no such row. `left out`: the plan file says no.
    */
   why: oneOf("needs your decision", "found inside", "cannot be restored", "left out"),
-  /** A sentence. */
+  /** A sentence that says why the row needs a decision or is not restored. */
   reason: text,
   content: text,
   /** Null except in qa_model documents. */
   answer: orNull(text),
-  /** The text at its place in the target; null if its place is unknown. */
+  /** The text that the target now has where the row would go; null if that place is unknown. */
   now: orNull(text),
   now_answer: v.pipe(orNull(text), v.description("the answer there; null except in qa_model documents")),
   choice: v.pipe(
@@ -115,7 +115,7 @@ const documentPlan = result({
   /** Lost chunks and child chunks, and how many of them have manual edits. */
   lost: count,
   manual_edits: count,
-  /** A sentence. A refused document has no restores. */
+  /** A full sentence, or null. A refused document has no restores. */
   refused: v.pipe(orNull(text), v.description("why nothing may be written to this document")),
   /** In the order of the older run. */
   restores: listOf(chunkRestore),

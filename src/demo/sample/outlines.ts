@@ -7,7 +7,7 @@ export interface DatasetOutline {
   /** Economy datasets do not count tokens. */
   readonly technique: "high_quality" | "economy";
   readonly documents: readonly DocumentOutline[];
-  /** Documents are named as above. */
+  /** The batches in which the documents were created, by their names above. */
   readonly batches: readonly {
     readonly id: string;
     readonly documents: readonly string[];
@@ -42,7 +42,7 @@ const tooLong = "Embedding failed: the input is too long";
 
 const disabledAt = Date.UTC(2025, 4, 1, 8) / 1000;
 
-/** Links to files in some contents, some directly followed by another. */
+/** Adds links to files to some contents; some links are directly followed by another. */
 const withLinks: Peculiarity = (chunk, number) => {
   if (number % 12 !== 0) return chunk;
   const file = `/files/${stableId(`${chunk.id}/figure`)}`;
@@ -56,7 +56,7 @@ const withLinks: Peculiarity = (chunk, number) => {
   return { ...chunk, content, sign_content: content, word_count: characters(content) };
 };
 
-/** Attached files; two on some chunks. */
+/** Adds attached files to some chunks, to some of them two. */
 const withAttachments: Peculiarity = (chunk, number) => {
   if (number % 10 !== 3) return chunk;
   const attachments = Array.from({ length: number % 20 === 3 ? 2 : 1 }, (_, index) => {
@@ -68,27 +68,27 @@ const withAttachments: Peculiarity = (chunk, number) => {
   return { ...chunk, attachments };
 };
 
-/** Summaries: a string on some chunks, an object on a few. */
+/** Adds summaries: a string to some chunks, an object to a few. */
 const withSummaries: Peculiarity = (chunk, number) => {
   if (number % 8 !== 5) return chunk;
   const text = `In short: ${chunk.content.slice(0, 40)}`;
   return { ...chunk, summary: number % 40 === 21 ? { text, model: "summary-small", tokens: 12 } : text };
 };
 
-/** Edited chunks and disabled chunks. */
+/** Makes some chunks edited and some disabled. */
 const withEdits: Peculiarity = (chunk, number) => {
   if (number % 50 === 7) return { ...chunk, enabled: false, disabled_at: disabledAt, disabled_by: accounts.editor };
   return number % 20 === 9 ? { ...chunk, updated_at: disabledAt, updated_by: accounts.editor } : chunk;
 };
 
-/** Nulls where the documentation promises a value. */
+/** Sets fields to null for which the documentation promises a value. */
 const withNulls: Peculiarity = (chunk, number) =>
   number % 9 === 4 ? { ...chunk, answer: null, keywords: null, index_node_id: null, index_node_hash: null } : chunk;
 
-/** An empty `sign_content`. */
+/** Empties `sign_content`. */
 const withoutSignedCopy: Peculiarity = (chunk) => ({ ...chunk, sign_content: "" });
 
-/** A field that no documentation of the service mentions. */
+/** Adds a field that no documentation of the service mentions. */
 const withLanguageHint: Peculiarity = (chunk, number) =>
   number % 3 === 0 ? { ...chunk, language_hint: languages[(number - 1) % languages.length]?.tag } : chunk;
 
@@ -98,7 +98,7 @@ const asOlderServer: Peculiarity = (chunk) => {
   return { ...older, answer: null };
 };
 
-/** Every status in turn. A chunk being replaced has the same position as the one after it. */
+/** Gives the chunks every status in turn. A chunk that is being replaced has the same position as its replacement. */
 const inEveryStatus: Peculiarity = (chunk, number) => {
   const unfinished = { index_node_hash: null, completed_at: null };
   const rateLimit = { code: "rate_limit", retry_after: 1.5, detail: [null, "\n"] };

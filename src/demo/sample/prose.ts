@@ -7,7 +7,7 @@ type Fragments = readonly (readonly string[])[];
 
 /** The material for sentences in one language. */
 export interface Language {
-  /** BCP 47. */
+  /** The language code, by BCP 47. */
   readonly tag: string;
   /** The separator between words and between sentences. */
   readonly space: string;

@@ -10,7 +10,7 @@ export interface Piece {
   /** The distance from the top, out of `rowHeight`; default: a bar in the middle. */
   readonly top?: number;
   readonly height?: number;
-  /** The tooltip. */
+  /** The text that a mouse shows. */
   readonly title?: string;
 }
 

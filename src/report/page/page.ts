@@ -6,7 +6,7 @@ import { commandBlock } from "./table.js";
 
 /** A part of the page: a question about the run, its answer, and the details. */
 export interface Section {
-  /** The anchor in the page. */
+  /** The anchor of the section, to which links in the page lead. */
   readonly id: string;
   readonly title: string;
   /** The answer in a sentence or two. */

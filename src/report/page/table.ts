@@ -37,7 +37,7 @@ function sortable(render: (value: number) => HtmlValue, isNumber = true) {
   };
 }
 
-/** Columns by content. `name`: the column of the SQL row. */
+/** The kinds of columns that tables share. `name`: the column of the SQL row. */
 export const column = {
   document: { title: "Document", cell: documentCell } satisfies Column,
   dataset: { title: "Dataset", cell: datasetName } satisfies Column,
@@ -123,7 +123,7 @@ export function renderRest(left: number, query: string | null): HtmlValue {
   return html`<p class="note">${rows} This command prints all of them:</p>${commandBlock(query)}`;
 }
 
-/** Maximum sentences of a list. */
+/** How many sentences a list shows at most. */
 const mostNotes = 20;
 
 /** Renders the first sentences as a list and counts the rest. Without sentences, renders only the count. */

@@ -149,7 +149,7 @@ export async function lengthsSection(source: Source): Promise<Section> {
   };
 }
 
-/** The lead names the documents with the shortest and the longest chunk, if these are unusual. */
+/** Names the documents with the shortest and the longest chunk, if these are unusual. */
 function leadOf(all: SqlRow, short: SqlRow | undefined, long: SqlRow | undefined): HtmlValue {
   const [least, middle, most] = [numberOf(all.shortest), numberOf(all.median), numberOf(all.longest)];
   const [isShort, isLong] = [least < veryShort, most > longTimes * Math.max(middle, 1)];

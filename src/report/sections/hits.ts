@@ -7,7 +7,7 @@ import { type Answer, type Answered, sentences } from "../page/page.js";
 import { column, documentName, numberOf, renderFound, type Table } from "../page/table.js";
 import type { Source } from "../source.js";
 
-/** A document is divided into 20 parts of equal chunk count, from start to end. */
+/** The numbers of the 20 parts into which a document is divided, from start to end, each with the same number of chunks. */
 const places = Array.from({ length: 20 }, (_, place) => place);
 
 /**

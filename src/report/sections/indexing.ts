@@ -130,7 +130,7 @@ const columns = [
   },
 ];
 
-/** The answer counts documents by state, and names the document without progress for the longest time. */
+/** Says in the section's answer how many documents are in which state, and which one has been without progress for the longest time. */
 async function answerOf(source: Source, stuck: number): Promise<Answer> {
   const states = await source.rows(
     `SELECT state, count(*) AS documents FROM indexing WHERE ${isStuck} GROUP BY state ORDER BY documents DESC, state`,

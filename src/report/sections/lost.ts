@@ -65,7 +65,7 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
     const documents = new Map(diff.documents.map((document) => [documentKey(document), document]));
     return {
       old: old.manifest,
-      /** The names of its documents are texts, which a report without content must not show. */
+      /** The counts of the comparison. It also has the names of documents, which a report without content must not show. */
       diff,
       /** The first lost rows, manual edits first. */
       cards: lost.map((change) => ({

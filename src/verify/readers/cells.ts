@@ -10,7 +10,7 @@ export type RowText = readonly (string | null)[];
  */
 export type Rows = AsyncGenerator<Iterable<RowText | RowError>>;
 
-/** Why a row is invalid. */
+/** The error that takes the place of an invalid row; its message says why. */
 export class RowError extends Error {
   override readonly name = "RowError";
 }

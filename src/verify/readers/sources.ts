@@ -23,7 +23,7 @@ export interface RowSource {
   /** The format of the files, or duckdb for a table of a database; undefined for the documents in the manifest. */
   readonly format?: string;
   readonly files: readonly RowFile[];
-  /** For the progress of reading. */
+  /** About how many bytes a row takes, to show the progress of reading. */
   readonly bytesPerRow?: number;
 }
 
@@ -64,13 +64,13 @@ export function databaseRows(connection: Connection, name: string, kind: Kind, t
 /** A source's rows in a table of a row store: only their ids and hashes. */
 export interface Loaded extends RowSource {
   readonly table: string;
-  /** Number of rows, including unreadable ones. */
+  /** How many rows were read, including unreadable ones. */
   readonly rows: number;
-  /** Number of rows per file. */
+  /** How many rows each file has. */
   readonly counts: readonly number[];
 }
 
-/** The rows of each kind. */
+/** The loaded rows of each kind. */
 export type Tables = ReadonlyMap<Kind, Loaded>;
 
 /** `row 3`, or for several files `row 3 of <file>`. */

@@ -41,7 +41,7 @@ function cellText({ name, type, long }: Column): string {
   return type === "time" ? isoText(column) : `${column}::VARCHAR`;
 }
 
-/** Includes microseconds if there are any, although the other formats have none. */
+/** SQL: a time as ISO text, with microseconds if it has any, although the other formats have none. */
 function isoText(column: string): string {
   const text = (format: string) => `strftime(${utcTime(column)}, '%Y-%m-%dT%H:%M:%S${format}Z')`;
   const micros = `epoch_us(${column})`;

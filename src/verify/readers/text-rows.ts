@@ -35,7 +35,7 @@ function textsOfAll(records: readonly Buffer[]): readonly (readonly string[])[] 
 
 const ending = Buffer.from("\n");
 
-/** Throws RowError if it is not a record. */
+/** The texts of a CSV record's cells. Throws RowError if it is not a record. */
 function textsOf(record: string): readonly string[] {
   try {
     return parseCsv(`${record}\n`)[0] ?? [];

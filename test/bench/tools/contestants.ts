@@ -7,9 +7,9 @@ export interface Started {
   readonly env: NodeJS.ProcessEnv;
   /** The database file, or :memory: if `from` reads other files. */
   readonly database: string;
-  /** The table or the files, as SQL. */
+  /** SQL that names the table or the files with the rows. */
   readonly from: string;
-  /** The id of a chunk and its text, as SQL. */
+  /** SQL for the id and for the text of a chunk. */
   readonly id: string;
   readonly content: string;
 }

@@ -8,7 +8,6 @@ import { promisify } from "node:util";
 const dlt = "dlt[duckdb,parquet]==1.31.0";
 const elasticdump = "elasticdump@6.125.1";
 
-/** The installed programs. */
 export interface Tools {
   /** The path of a Python with dlt and DuckDB. */
   readonly python: string;

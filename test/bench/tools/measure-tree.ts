@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** The time and memory of a command, including all processes that it starts. */
 export interface TreeUsage {
-  /** Seconds. */
+  /** Seconds from start to end. */
   readonly wall: number;
   /** Processor seconds of all processes and threads, in user and system mode. */
   readonly cpu: number;

@@ -12,7 +12,7 @@ export interface DumpsInBucket {
   readonly machine: Machine;
   /** `s3://bucket/team/test` */
   readonly job: string;
-  /** The older one first. */
+  /** The ids of both runs, the older one first. */
   readonly ids: readonly [string, string];
   /** The output folder with a local copy of the job. */
   readonly dir: string;

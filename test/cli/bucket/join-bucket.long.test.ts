@@ -62,7 +62,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
       expect(await stableTexts(await environment.fetched(latest ?? ""))).toEqual(texts);
     }
     const known = await readdir(join(machine.job.output.dir, "test", "runs"));
-    expect(known).toHaveLength(4); // the whole run and the joins; the last one read the job file
+    expect(known).toHaveLength(4); // the run of the whole job, and those that the joins made; the last join read the job file
   });
 
   test("names missing shards, folders that are not shards, and missing folders", async () => {

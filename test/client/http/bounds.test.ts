@@ -39,7 +39,7 @@ describe("the bound of a body", () => {
     const { get: getUnset } = openTestHttp(url, { maxBody, names: { ...jobFileNames, maxBody: null } });
     const { message } = await rejection(getUnset("/more"));
     expect(message).toBe(`GET ${url}/more: the body is longer than 0.001 MB`);
-    expect(error).toMatchObject({ status: 200 }); // the service was reached
+    expect(error).toMatchObject({ status: 200 }); // the error has the status of the answer, so the service was reached
   });
 
   it("an endless body is cut off near the bound, and its connection closed", async () => {

@@ -139,7 +139,7 @@ describe("what comes back", () => {
     expect(error).toBeInstanceOf(RetryError);
     expect(error.message).toMatch(message);
     expect(error.message).toContain(`GET ${url}/x: `);
-    expect(error).toMatchObject({ status: 200 }); // the service was reached
+    expect(error).toMatchObject({ status: 200 }); // the error has the status of the answer, so the service was reached
   });
 });
 

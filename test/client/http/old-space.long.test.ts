@@ -13,5 +13,5 @@ test("an answer that was taken is dropped soon, and does not stay until V8 looks
     script,
     url,
   ]);
-  expect(Number(stdout)).toBeLessThan(300); // 1,800 if each answer keeps the next one alive
+  expect(Number(stdout)).toBeLessThan(300); // it would be 1,800 if each answer kept the next one alive
 });

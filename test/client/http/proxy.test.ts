@@ -182,7 +182,7 @@ it("the certificate of a TLS proxy is checked too", async () => {
 });
 
 describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
-  /** The service at its own address, with the proxy in this environment variable. */
+  /** The service at its own address, and an environment in which this variable names the proxy. */
   async function startHere(variable: string) {
     const { url, requests } = await serve(empty, scheme === "https" ? "one" : undefined);
     const proxy = await startProxy(portOf(url));

@@ -61,7 +61,7 @@ describe("the four writes", () => {
       response.end(JSON.stringify({ data: chunk }));
     });
     const write = prepare(openTestWriter(url));
-    expect(requests).toHaveLength(0); // the caller logs the write before it sends it
+    expect(requests).toHaveLength(0); // nothing is sent yet, so that the caller can log the write first
     expect(write).toMatchObject({ method, path });
     expect(await write.send()).toEqual({
       kind: "done",
@@ -260,7 +260,7 @@ describe("a process that may have lost its place", () => {
   it("is asked after the wait for its turn, and sends nothing if it has", async () => {
     const clock = new JumpingClock(0);
     const pace = new Pace(0.5);
-    pace.take(clock.now()); // the next turn is in two seconds
+    pace.take(clock.now()); // takes the turn of this moment, so the next turn is in two seconds
     const { url, requests } = await serve(answering(200, { data: [chunk] }));
     const writer = openTestWriter(url, { pace, now: clock.now, sleep: clock.sleep });
     const error = await rejection(

@@ -7,5 +7,5 @@ export const invocation = {
 /** The command line of the copy, with more flags. */
 export const commandWith = (more: string) => `  kbdump copy nightly@20261119 --to https://new.example.com/v1 ${more}`;
 
-/** A text that would move the cursor and is too wide for any terminal. */
+/** A hostile text: it would move the cursor, and is too wide for any terminal. */
 export const nasty = "evil\x1b[2J\r\n\u202etext 从打开阀门开始，永远不要超过四点五巴 ".repeat(10);

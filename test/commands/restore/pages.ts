@@ -1,6 +1,6 @@
 import { pageFor } from "../../../src/cli/text.js";
 
-/** The page for a file or a pipe: nothing is cut or wrapped. */
+/** The page settings of a file or a pipe: nothing is cut or wrapped. */
 export const wide = pageFor({}, {});
 
 /** Output settings for a colour terminal of this width. */

@@ -161,7 +161,7 @@ test.runIf(inFull)("Ctrl-C ends the statement with 130", async () => {
   const endless = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3";
   const child = startKbdump(["sql", database, endless], { TMPDIR: temporary });
   const end = finished(child);
-  await expect.poll(() => readdir(temporary), { timeout: 30_000 }).toHaveLength(1); // by now it is opening the database
+  await expect.poll(() => readdir(temporary), { timeout: 30_000 }).toHaveLength(1); // this folder shows that the command is opening the database
   child.kill("SIGINT");
   expect(await end).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });
   expect(await readdir(temporary)).toEqual([]);

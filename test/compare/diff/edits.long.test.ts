@@ -24,7 +24,7 @@ const edited: fc.Arbitrary<Edited> = fc.oneof(
   }),
 );
 
-/** The chunks of a document before and after the edits, and the changes that the comparison should report. */
+/** Plays the edits on a document: its chunks before and after them, and the changes that the comparison should report. */
 function played(name: string, { reindexed, edits }: Edited) {
   const old = edits.map((_, at) =>
     chunk(name, `${name}${at}`, { position: at + 1, content: `${name} ${at}`, enabled: true }),

@@ -6,18 +6,18 @@ import { rounds } from "../../rounds.js";
 import { planAll } from "./planned.js";
 import { child, chunk, document, type MadeDocument } from "./rows.js";
 
-/** The times at which the first and the second indexing completed. */
+/** When the first and the second indexing completed, in Unix seconds. */
 const [first, second] = [2_000, 5_000];
 
 const works = ["nothing", "edit", "say the same", "disable", "edit and disable", "delete"] as const;
 type Work = (typeof works)[number];
-/** Most chunks stay unchanged, so that edits have unchanged neighbours. */
+/** One edit by a person. Most chunks get none, so that edits have unchanged neighbours. */
 const anyWork = fc.oneof(
   { weight: 3, arbitrary: fc.constant("nothing" as const) },
   { weight: 2, arbitrary: fc.constantFrom(...works) },
 );
 const anyWorks = fc.array(anyWork, { minLength: 12, maxLength: 12 });
-/** The chunks that a person adds at the end; true: disabled afterwards. */
+/** The chunks that a person adds at the end. `true`: the person then disables the chunk. */
 const additions = fc.array(fc.boolean(), { maxLength: 3 });
 
 /** A document with manual edits before its first backup, which is then indexed again and edited again. */
@@ -156,7 +156,7 @@ function timeOf({ chunks, indexed_at }: MadeDocument): number | null {
   return younger * 2 <= chunks.length ? indexed_at : null;
 }
 
-/** The same facts, taken from a plan. */
+/** What a plan does with the rows, in the form of `Expected`. */
 function foundIn(plan: DocumentPlan | undefined): Expected {
   if (!plan) return { lost: 0, manual_edits: 0, restored: [], listed: [] };
   const { lost, manual_edits, restores, listed } = plan;
@@ -195,7 +195,7 @@ it("restores, from a first backup, the edits whose place is known, and lists eve
   );
 }, 600_000);
 
-/** Without these cases, the random stories would leave rules untested. */
+/** The random stories must contain these cases often enough; otherwise rules would stay untested. */
 it("tells stories in which edits come back, are added, and need a decision", () => {
   const expected = fc.sample(stories, { numRuns: 300, seed: 7 }).map((story) => expectedOf(told(story)));
   const restored = expected.flatMap((each) => each.restored);

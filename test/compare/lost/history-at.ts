@@ -9,8 +9,8 @@ interface ReadRows {
 }
 
 /**
- * Returns the histories that the database has for these documents up to a run that read these rows, and a warning if it
- * has none.
+ * Returns what the database knows about earlier values in these documents, for a run that read these rows; and a warning if it knows
+ * nothing.
  */
 export function historiesAt(
   database: string,
@@ -44,7 +44,7 @@ export function historiesAt(
   });
 }
 
-/** The values of the columns in `had`. */
+/** The first values of the columns that `had` names. */
 function firstValues(row: FirstValues & { readonly had: readonly (keyof FirstValues)[] }): FirstValues {
   return Object.fromEntries(row.had.map((name) => [name, row[name]]));
 }

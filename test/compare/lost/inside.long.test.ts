@@ -16,9 +16,9 @@ const textsOf = (...contents: readonly string[]) => contents.map((content) => te
 interface Scene {
   /** Texts that people wrote; the re-index may have lost them. */
   readonly manual: readonly Text[];
-  /** Texts from the indexing. */
+  /** Texts that the indexing made. */
   readonly automatic?: readonly Text[];
-  /** Texts from the indexing that a person replaced. */
+  /** Texts that the indexing made and a person replaced. */
   readonly replaced?: readonly Text[];
   readonly targets: readonly Text[];
 }

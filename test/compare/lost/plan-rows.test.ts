@@ -6,7 +6,7 @@ const planned = planning();
 
 const by = { updated_by: "ann" };
 const off = { enabled: false, disabled_by: "ann" };
-/** A history in which one chunk had another content. */
+/** Test options: a history in which the chunk with this id had another content. */
 const was = (id: string, content: string): Wishes => ({ history: { chunks: new Map([[id, { content }]]) } });
 /** The user's decision to restore these rows only. */
 const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));
@@ -224,7 +224,7 @@ describe("an edit that no run has seen from before, in a document whose details 
   const provenance = { source: "file 1, rule 1", indexed_at: 2_000 };
   const made = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     document(chunks, [], "text_model", { ...provenance, ...more });
-  /** The same document after a re-index. */
+  /** The test's document after a re-index. */
   const again = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     made(chunks, { indexed_at: 5_000, ...more });
   const old = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end")]);

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 900_000 });
 
 type Plan = DocumentPlan | undefined;
 
-/** Random documents, and their plans from one comparison. All properties share them, because the comparisons take the time. */
+/** Random documents with their plans. All properties share one comparison, because it takes most of the time. */
 interface Planned {
   readonly all: readonly Reindexed[];
   readonly plans: readonly Plan[];

@@ -61,7 +61,7 @@ export function document(
   return { dataset_id: "d", document_id: "doc", doc_form, ...made, chunks, children };
 }
 
-/** Describes a plan, one line for each action or finding; no lines if there is no plan for the document. */
+/** Describes a plan: one line for each action or finding, none if there is no plan for the document. */
 export function described(plan: DocumentPlan | undefined): readonly string[] {
   if (!plan) return [];
   const automatic = plan.lost - plan.manual_edits;

@@ -3,7 +3,7 @@ import type { Row } from "../../../src/rows/row.js";
 import * as rows from "../../database/job-database.js";
 import type { DocumentHistory, FirstValues } from "./planned.js";
 
-/** A chunk in the service, with one child chunk. */
+/** A chunk in the service, with its only child chunk. */
 interface Held {
   readonly id: string;
   readonly content: string;
@@ -25,7 +25,7 @@ export const nights = fc.array(night, { minLength: 4, maxLength: 4 });
 export type Nights = typeof nights extends fc.Arbitrary<infer Value> ? Value : never;
 
 export const startOf = (run: number) => `2025-03-06T${String(run + 10)}:00:00.000Z`;
-/** A time in the hour before a run. */
+/** Half an hour before a run: when people work on the document. */
 const dayBefore = (run: number) => `2025-03-06T${String(run + 9)}:30:00Z`;
 
 /** The chunks of a document at each run; undefined if the run could not read it. */

@@ -9,7 +9,7 @@ export interface Place {
   readonly store: Store;
   readonly server: RealisticServer;
   readonly client: Client;
-  /** In the order in which the service lists them. */
+  /** The datasets, in the order in which the service lists them. */
   readonly datasets: readonly TestDataset[];
 }
 
@@ -41,7 +41,7 @@ export function idsOf(dataset: TestDataset | undefined): string[] {
   return [...(dataset?.documents.keys() ?? [])].reverse();
 }
 
-/** Uploads a document. */
+/** Adds a document to a dataset, as if it was uploaded now; returns its id. */
 export function upload(dataset: TestDataset | undefined, document = smallDocument()): string {
   dataset?.documents.set(document.id, document);
   return document.id;

@@ -173,7 +173,7 @@ test.runIf(inFull)(
     server.reset();
     const resumed = await run(job, server);
     const lists = askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target));
-    expect(lists).toHaveLength(1); // after the documents were read, to see which of them changed
+    expect(lists).toHaveLength(1); // one list only, read after the documents to see which of them changed
     const files = [...dumped, "documents.jsonl", "document_info.jsonl", "document_info.csv"];
     expect(await contents(resumed, files)).toEqual(await contents(undisturbed, files));
     expect(resumed.manifest.documents).toHaveLength(3);

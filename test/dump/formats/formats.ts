@@ -10,7 +10,7 @@ import type { Stage } from "./stage.js";
 export interface Subject {
   readonly format: string;
   readonly write: (stage: Stage, base: string) => Promise<readonly StagedFile[]>;
-  /** The files that it writes to the run folder. */
+  /** The files that the format writes to the run folder. */
   readonly files: readonly string[];
   /** The cells of a kind as text, from an independent reader that also checks their types. */
   readonly read: (base: string, kind: Kind) => Promise<Cells>;

@@ -132,5 +132,5 @@ function tablesOf(values: ReturnType<typeof valuesOf>): Tables {
 /** Rows of every kind with all values that break readers or writers. */
 export const nastyTables = tablesOf(valuesOf(true));
 
-/** The same rows without numbers that are too long for a double. */
+/** Like `nastyTables`, but without numbers that are too long for a double. */
 export const shortNumberTables = tablesOf(valuesOf(false));

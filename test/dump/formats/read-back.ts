@@ -48,7 +48,7 @@ async function expectTypes(kind: Kind, source: string, json: "JSON" | "VARCHAR",
   expect(described.slice(0, expected.length)).toEqual(expected);
 }
 
-/** Takes JSON columns from the lines themselves, because read_json formats them differently. */
+/** Reads a JSONL file with DuckDB. JSON columns come from the lines themselves, because read_json formats them differently. */
 export async function readRowFile(folder: string, kind: Kind): Promise<Cells> {
   const copy = quoted(await plainCopy(folder, `${kind}.jsonl`));
   const fields = columns[kind].map(({ name, type }) => `"${name}": '${isJson(type) ? "JSON" : sqlTypes[type]}'`);

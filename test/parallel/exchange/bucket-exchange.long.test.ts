@@ -120,7 +120,8 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
       frozen.letGo();
       const outcome = await submitting;
       expect(before).toBe("quick");
-      // The worker checked before the run ended, so its result arrives late. The next coordinator removes it, and no reader uses it.
+      // The worker found that the run was not over, and its result arrived after the end. The next coordinator removes the result,
+      // and no reader uses it.
       if (outcome === "first") expect(name).toMatch(/^PUT .*\/results\/1\.json|^PUT .*\/1\.a/);
       expect(await beginAttempt(await slow.of(runId), "2")).toBeUndefined();
       await removeOtherExchanges(leased, undefined);

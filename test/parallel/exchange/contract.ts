@@ -8,7 +8,7 @@ import { type ExchangeEnvironment, factsOf, readInto, take } from "./exchanges.j
 
 const texts = { "1.chunks.jsonl": "one\ntwo\n", "1.child_chunks.jsonl": "" };
 
-/** The rules for every kind of output. `many`: the number of rounds in which two workers submit at the same time. */
+/** The tests that an exchange must pass, in a folder as in a bucket. `many`: in how many rounds two workers submit at the same time. */
 export function testExchange(open: () => Promise<ExchangeEnvironment>, many: number): void {
   test("a worker reads what the coordinator wrote beside the results, and undefined before", async () => {
     const { own, worker } = await open();

@@ -27,7 +27,7 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     }));
     let begun = 0;
     const log = () => {
-      begun = performance.now(); // the last log line is about the queue, which may take some seconds
+      begun = performance.now(); // measures from here, because the last log line is about the queue, which may take some seconds
     };
     const env = { KNOWLEDGE_API_KEY: "dataset-wrong" };
     await expect(run({ datasets }, { workers: brokerOfAll().url, env, log })).rejects.toThrow(/401 unauthorized/);

@@ -13,7 +13,7 @@ const isUpdate = process.env.UPDATE_SCREEN === "1";
  * on the font.
  */
 const block = 32;
-/** Measured: another font changes at most 3 % of the blocks, a missing part at least 8 %. */
+/** The share of blocks that may differ. Measured: another font changes at most 3 % of the blocks, a missing part at least 8 %. */
 const tolerance = 0.06;
 
 const browser = useBrowser();

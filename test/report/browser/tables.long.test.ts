@@ -6,7 +6,7 @@ const browser = useBrowser();
 
 type Values = readonly (number | string | null)[];
 
-/** A column before and after each of three clicks on its header, with the sort order that the header reports. */
+/** What happens to a column at three clicks on its header: its cells before and after each, and the sort order that the header reports. */
 interface Clicked {
   readonly before: Values;
   readonly after: readonly { readonly order: string | null; readonly values: Values }[];

@@ -153,7 +153,7 @@ describe("flaws", () => {
 });
 
 describe("freshness", () => {
-  /** The result of a run per document; complete and unstable documents have two chunks. */
+  /** How a run read each document, by id. Complete and unstable documents have two chunks. */
   type Found = Readonly<Record<string, "complete" | "unstable" | "failed">>;
   const found = (states: Found): Tables => ({
     ...tablesOf(

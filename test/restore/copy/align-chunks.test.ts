@@ -13,7 +13,7 @@ const rows = (hashes: string) => [...hashes];
 const added = (first: number, ...ids: readonly string[]): Addition => ({ first, rows: ids.length, ids });
 const lost = (first: number, rows: number): Addition => ({ first, rows, ids: null });
 
-/** The ids in the result. */
+/** The result of `alignChunks` with ids instead of chunks. */
 function idsOf({ copies, surplus, stranger }: ReturnType<typeof alignChunks<Chunk>>) {
   return { copies: copies.map((chunk) => chunk?.id), surplus: surplus.map(({ id }) => id), stranger: stranger?.id };
 }
@@ -63,8 +63,8 @@ test("a chunk that this copy did not add is foreign, even with the texts of the 
 });
 
 /**
- * What happens to a request: `late` arrives this many requests later; `ended` was stored, but the process ended before
- * the answer.
+ * What happens to a request. `late`: it arrives after this many other requests; `ended`: the service stored it, but the process
+ * ended before the answer.
  */
 const fate = fc.oneof(
   { weight: 4, arbitrary: fc.constant("answered" as const) },

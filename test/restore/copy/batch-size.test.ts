@@ -24,7 +24,7 @@ test("a slow request halves the size, and so does one without an answer, by the 
   const batch = new BatchSize();
   batch.answered(20, 20_001);
   expect(batch.size).toBe(10);
-  batch.lost(20); // a request from before the size shrank
+  batch.lost(20); // the loss of a request that was sent before the size shrank
   expect(batch.size).toBe(10);
   batch.lost(10);
   expect(batch.size).toBe(5);

@@ -31,7 +31,7 @@ export function treeOf(
 
 const copiedId = (id: string) => id.replace("-4000-", "-4fff-");
 
-/** The same tree with new ids, like a restored copy. */
+/** A copy of the tree with new ids, like a restored copy. */
 export function copyOf(tree: readonly StoredDataset[]): readonly StoredDataset[] {
   return JSON.parse(JSON.stringify(tree).replaceAll(/-4000-/g, "-4fff-"));
 }

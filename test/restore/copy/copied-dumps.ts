@@ -185,7 +185,7 @@ export async function compareEach(lives: readonly Draft[]): Promise<readonly (re
   );
 }
 
-/** The same rows, with `end` appended to all ids. */
+/** A copy of the rows with `end` appended to all ids. */
 function withEnd(tables: Draft, end: string): Draft {
   const names = ["dataset_id", "document_id", "segment_id", "id"];
   const renamed = (row: Row) =>

@@ -104,7 +104,7 @@ describe("the journal of a copy", () => {
   });
 });
 
-/** A step of a process on one of three documents in two datasets. */
+/** A random event of a copy: what it did, with which outcome, and for which of three documents in two datasets. */
 const step = fc.record({
   act: fc.constantFrom("create dataset", "create", "add", "finish", "forget document", "forget dataset"),
   outcome: fc.constantFrom("done", "refused", "not done", "unknown"),

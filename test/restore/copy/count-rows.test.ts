@@ -34,10 +34,10 @@ async function readBoth(dump: Dump) {
 
 type Both = Awaited<ReturnType<typeof readBoth>>[number];
 
-/** The service refuses such a text. */
+/** Whether a text is blank: the service refuses such a text. */
 const isBlank = (text: string | null) => (text ?? "").trim() === "";
 
-/** The same rows and counts, computed from all chunks. */
+/** What `readBoth` should find, computed from all chunks of the dump. */
 function expected({ document: { doc_form, child_chunk_count }, chunks }: Both) {
   const coming = chunks.filter(
     ({ content, answer }) => !isBlank(content) && (doc_form !== "qa_model" || !isBlank(answer)),

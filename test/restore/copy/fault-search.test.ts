@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { FaultSearch } from "../../../src/restore/copy/copy-rows.js";
 
 /**
- * Sends chunks to a service that fails every request with a faulty chunk in it. Returns the added and the given-up
- * chunks and the request sizes.
+ * Adds chunks to a service that fails every request with a faulty chunk in it. Returns which chunks were added, which were given up,
+ * and how large each request was.
  */
 function play(chunks: number, faulty: ReadonlySet<number>, size: number, mayPass = false) {
   const search = new FaultSearch();

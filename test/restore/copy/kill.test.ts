@@ -40,7 +40,7 @@ const writes = [
   "POST child_chunks",
 ];
 
-/** The number of the write at which the process is killed, from 1, and whether the service receives that write. */
+/** The kills to test: the number of the write at which the process is killed, from 1, and whether the service receives that write. */
 const moments: readonly (readonly [number, Fate])[] = [
   [7, "lose answer"],
   ...Array.from({ length: 18 }, (_, at) => [

@@ -69,6 +69,6 @@ test("restore --to restores the same from compressed and partitioned files as fr
     return JSON.parse(text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "an id"));
   };
   const plain = await copied({ formats: ["jsonl"] });
-  expect(plain).toHaveLength(4); // one for each form in each dataset
+  expect(plain).toHaveLength(4); // for each dataset of the run, a new dataset for each form of its documents
   expect(await copied({ formats: ["jsonl"], compress: "gzip", partition: "dataset" })).toEqual(plain);
 }, 120_000);

@@ -73,7 +73,7 @@ test("an interrupted restore keeps its undo, although another document is restor
   expect(first).toBe(broken);
   expect(first).not.toBe(undo);
   const { journal } = await restore([one]);
-  expect(journal).toBeNull(); // the one before ended
+  expect(journal).toBeNull(); // null, because the restore before ended
 });
 
 test("a finished restore is not proved again with an interrupted one, so people may edit its document", async () => {

@@ -36,7 +36,7 @@ function drawLosses(random: Random): readonly ChunkRestore[] {
   return [...edited, ...added];
 }
 
-/** The losses that a new plan would still contain, without the chunks that are already restored. */
+/** The losses that are left after an interrupted restore, as a new plan would find them. */
 function stillLost(losses: readonly ChunkRestore[], place: Target): readonly ChunkRestore[] {
   const chunks = place.rows().chunks;
   const children = place.rows().children;

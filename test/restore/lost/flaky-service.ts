@@ -15,9 +15,9 @@ export interface Seen {
 }
 
 /**
- * `lost`: executed, but the connection closes without an answer. `cut`: the connection closes, never executed. `late`:
- * the connection closes, executed this many requests later. A status: refused; with `isDone`, executed although it is
- * refused.
+ * What happens to a request. `lost`: the service executes it, but the connection closes without an answer. `cut`: the connection
+ * closes, and the service never receives it. `late`: the connection closes, and the service executes it after this many other
+ * requests. A status: the service refuses it; with `isDone`, it does so after executing it.
  */
 export type Fault =
   | "lost"
@@ -33,7 +33,7 @@ export type Fault =
 
 export interface FlakyOptions extends WriteOptions {
   readonly clock: () => Date;
-  /** Called for every request, in order of arrival. */
+  /** Called for every request, in order of arrival, and decides its fault. `write`: how many writes arrived so far. Undefined: no fault. */
   readonly faultOf?: (seen: Seen, write: number) => Fault | undefined | Promise<Fault | undefined>;
 }
 

@@ -157,7 +157,7 @@ test("outcomes are kept: the latest one counts, and several writes to a row are 
       isIndexed: true,
     },
   );
-  expect(journal.unindexed).toEqual([row]); // the row has the text of the touched chunk
+  expect(journal.unindexed).toEqual([row]); // still to index: the chunk has the text of the touch until it is repaired
   await journal.conclude(
     await journal.intend({ ...disabling, write: "repair chunk", texts_sha256: "bb" }, request),
     "done",

@@ -35,7 +35,7 @@ const found: readonly (readonly [string, Fault, number])[] = [
   ["done, and the answer lost: it is found and not sent again", "lost", 1],
   ["lost, and done while it is looked for: it is found and not sent again", { late: 3 }, 1],
 ];
-/** These faults do not apply to added rows, because one command sends an add only once. */
+/** Faults after which a request is sent again. They are not tested with added rows, because one command sends an add only once. */
 const sentAgain: typeof found = [
   ["never done: it is sent again once all the time has passed", "cut", 2],
   ["answered by a proxy that lost the service: it is sent again", { status: 502, message: "Bad Gateway" }, 2],
@@ -129,7 +129,7 @@ test.runIf(inFull)(
 );
 
 describe("an add that waits for a lock of the service longer than the restore looks for it", () => {
-  /** The write completes during the second restore, or between the two. */
+  /** The service executes the late write during the second restore, or between the two restores. */
   test.runIf(inFull).each([16, 40])(
     "is sent once, and recognized by the journal: after %d more requests",
     async (late) => {

@@ -213,7 +213,7 @@ test.runIf(inFull)(
     const { code, stdout, stderr } = await restore("--plan", file, "--apply", "--yes");
     expect(code, stderr).toBe(3);
     expect(stdout).toContain("partial: 1 of 3 restored");
-    expect(stdout).toMatch(/restore \S+ --plan-out plan\.yaml\n.*\n {2}\S.* restore \S+ --manual-edits\n/); // neither hint repeats --plan
+    expect(stdout).toMatch(/restore \S+ --plan-out plan\.yaml\n.*\n {2}\S.* restore \S+ --manual-edits\n/); // neither of the suggested commands has the flag --plan again
     expect(base.chunks.map(({ content }) => content)).toEqual([...standing, worked[6]?.content]);
   },
   90_000,

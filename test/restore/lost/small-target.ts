@@ -187,7 +187,7 @@ export function outcomesOf({ rows }: Awaited<ReturnType<Target["apply"]>>) {
   return rows.map(({ level, id, outcome }) => `${level} ${Number(id.slice(-12))}: ${outcome}`);
 }
 
-/** Adds the number of equal texts, as a new plan would. */
+/** Sets `equal` of a planned restore as a new plan would: how many chunks already have its texts. */
 function countedIn({ chunks }: ReturnType<typeof rowsOf>): (restore: ChunkRestore) => ChunkRestore {
   return (restore) => {
     const { texts } = restore;

@@ -2,17 +2,17 @@ import type { Standing, StandingChild, Texts } from "./knowledge-base.js";
 
 /** The states of a document that determine what a restore must do. */
 export interface Story {
-  /** At the first run: the history keeps these values from before later edits. */
+  /** The document at the first run. The history keeps these values when later runs see edits. */
   readonly first: readonly Standing[];
-  /** At the run that is restored. */
+  /** The document at the run that is restored. */
   readonly backup: readonly Standing[];
-  /** Just before the restore. */
+  /** The document just before the restore. */
   readonly target: readonly Standing[];
 }
 
 type ExpectedChild = Pick<StandingChild, "content" | "isCustomized">;
 
-/** The expected chunk, without ids, because the service assigns ids to added chunks. */
+/** A chunk that the restored document must have. It has no id, because the service chooses the ids of added chunks. */
 export interface Expected extends Texts {
   readonly isEnabled: boolean;
   /** Null: the service may choose any. */
@@ -42,8 +42,9 @@ export function expectDocument(story: Story): readonly Expected[] {
 }
 
 /**
- * Maps each old chunk to its target: a chunk with the same text, else one with the text from before the edit, but only if exactly as
- * many such chunks are free as old chunks were edited from that text. If any of them are enabled, only those count.
+ * Finds the target chunk for each chunk of the backup. This is a chunk with the same text, otherwise one with the text before the
+ * edit. Chunks with the text before the edit are used only if exactly as many are free as chunks were edited from that text; if any
+ * of them are enabled, only those count.
  */
 function homesOf({ first, backup, target }: Story): ReadonlyMap<Standing, Standing> {
   const homes = new Map<Standing, Standing>();
@@ -83,7 +84,7 @@ function restored(old: Standing, home: Standing | undefined, { first }: Story): 
   };
 }
 
-/** Manual children replace their automatic counterparts, or come last. */
+/** The children of a restored chunk: each manual child replaces the automatic child that it was edited from, or comes last. */
 function childrenOf(
   old: Standing,
   home: readonly StandingChild[],

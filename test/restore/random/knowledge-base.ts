@@ -18,7 +18,7 @@ export interface StandingChild {
   readonly isCustomized: boolean;
 }
 
-/** A chunk as it currently is in the document. */
+/** A chunk of the document at some point of the story. */
 export interface Standing extends Texts {
   readonly id: string;
   readonly keywords: readonly string[];
@@ -26,13 +26,16 @@ export interface Standing extends Texts {
   readonly children: readonly StandingChild[];
 }
 
-/** The first indexing ended at second 2; the chunks are older. */
+/** What the document reports about its first indexing, which ended at second 2. The chunks are older. */
 const details = {
   ...{ data_source_info: { upload_file: { id: "00000000-0000-4000-8000-000000000003" } }, completed_at: 2 },
   document_process_rule: { mode: "custom", rules: { segmentation: { separator: "\n", max_tokens: 500 } } },
 };
 
-/** A service with one document, and manual edits on it. All manual texts differ, except for parts and twins. */
+/**
+ * A service with one document, and manual edits on it. All manual texts differ, except for chunks that the edits "add part" and "add
+ * twin" make from another.
+ */
 export class KnowledgeBase {
   readonly demo: WritableKnowledge;
   readonly #form: Scenario["form"];

@@ -17,7 +17,7 @@ interface EditOfChunk {
   readonly at: number;
 }
 
-/** The fate of the n-th write; default: "pass". */
+/** What the proxy does to the n-th write; default: "pass". */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse";
 
 /** Everything that happens to one document between its upload and the restore. */
@@ -28,7 +28,7 @@ export interface Scenario {
   readonly early: readonly ManualEdit[];
   /** Edits between the first run and the second run, which is the one to restore. */
   readonly edits: readonly ManualEdit[];
-  /** Chunks whose source text changes. */
+  /** The numbers of the chunks whose text in the source file changes before the re-index. */
   readonly updated: readonly number[];
   /** The chunk size for the re-index; null if unchanged. */
   readonly maxCharacters: number | null;

@@ -108,7 +108,7 @@ function writtenIn({ documents }: RestorePlan): string[] {
     ]);
 }
 
-/** All ids in the plan, whether the restore writes them or only lists them. */
+/** The ids of all rows in the plan: those that the restore writes, and those that it only lists. */
 function namedIn(plan: RestorePlan): string[] {
   return [...writtenIn(plan), ...plan.documents.flatMap(({ listed }) => listed.map(({ id }) => id))];
 }

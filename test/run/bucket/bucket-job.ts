@@ -16,9 +16,9 @@ import { makeDocument, makeStatusEntry, Store, type TestDocument } from "../../s
 import { openAt } from "../../store/bucket/bucket-helpers.js";
 import { testFolder } from "../job-for.js";
 
-/** A machine with its own work folder. */
+/** A machine that runs the job, with its own work folder. */
 export interface Machine {
-  /** The path of its job file. */
+  /** The path of the machine's job file. */
   readonly file: string;
   readonly job: Job;
   readonly env: NodeJS.ProcessEnv;

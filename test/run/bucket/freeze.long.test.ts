@@ -28,7 +28,7 @@ test.skipIf(!hasS3)(
           (error: unknown) => ({ error }),
         );
         const name = await Promise.race([held, running.then(() => undefined)]);
-        if (name === undefined) break; // there is no request with this number
+        if (name === undefined) break; // the run has fewer requests, so all were tried
         const label = `frozen before request ${at}: ${name}`;
         const { manifest, problems } = await two.run({ report: at % 5 === 0 }); // a report takes most of the time
         expect(problems, label).toEqual([]);

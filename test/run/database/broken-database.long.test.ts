@@ -135,7 +135,7 @@ test("a database is rebuilt exactly from run folders of each format, and never n
   }
 });
 
-/** The same run, as if it had only this format. */
+/** A run as if it had only the files of this format. */
 function withFilesOf(format: string, { folder, manifest }: Dump): Dump {
   const files = manifest.files.filter(({ path }) => path.endsWith(`.${format}`));
   return new Dump(folder, { ...manifest, files }, "it was not loaded");

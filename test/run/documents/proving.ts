@@ -14,7 +14,7 @@ import { readJsonl } from "../read-dump.js";
 export interface Place {
   readonly server: RealisticServer;
   readonly dataset: TestDataset;
-  /** Runs the job with these overrides; it is always the same job. */
+  /** Runs the job with these overrides. Its name stays the same, so a run can resume an earlier one. */
   readonly run: (more?: Record<string, unknown>, options?: Pick<RunOptions, "retryFailed">) => Promise<Proved>;
 }
 

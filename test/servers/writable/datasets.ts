@@ -52,11 +52,11 @@ function nameTaken(): Refusal {
   return new Refusal(409, "dataset_name_duplicate", message);
 }
 
-/** The context of a change. */
+/** What a change of a dataset depends on, besides the dataset. */
 interface Circumstances {
   /** The available embedding models, the default first; null for any. */
   readonly models: readonly string[] | null;
-  /** Unix seconds. */
+  /** The time of the change, in Unix seconds. */
   readonly time: number;
 }
 

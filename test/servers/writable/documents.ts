@@ -95,7 +95,7 @@ interface NewDocument {
   readonly form: NonNullable<CreationSettings["doc_form"]>;
   readonly position: number;
   readonly createdAt: number;
-  /** The file that it was made from. */
+  /** The file that the document was made from. */
   readonly file: StoredFile["facts"];
   readonly language: string;
   readonly rule: ProcessRule;
@@ -142,7 +142,7 @@ interface Segmentation {
   readonly chunk_overlap?: number | null | undefined;
 }
 
-/** The default rule. */
+/** The rule of a document whose request has none. */
 const automaticRule: ProcessRule = {
   mode: "automatic",
   rules: {
@@ -159,7 +159,7 @@ function embedsChildren({ mode, rules }: ProcessRule): boolean {
   return mode === "hierarchical" && rules.parent_mode === "paragraph";
 }
 
-/** The rule of the newest document with a rule, without its id. */
+/** The process rule of the newest document that has one, without its id. */
 function newestRule(newestFirst: readonly StoredDocument[]): ProcessRule | undefined {
   const rule = newestFirst.find(({ details }) => details)?.details?.document_process_rule;
   return isRule(rule) ? { mode: rule.mode, rules: rule.rules } : undefined;
@@ -289,14 +289,14 @@ function ruleFrom(
 const statusActions = ["enable", "disable", "archive", "un_archive"] as const;
 type StatusAction = (typeof statusActions)[number];
 
-/** The action of a path. Throws a 400 for any other word. */
+/** The action that a path names, such as `disable`. Throws a 400 for any other word. */
 function checkAction(word: string): StatusAction {
   const action = statusActions.find((each) => each === word);
   if (action) return action;
   throw new Refusal(400, "invalid_action", `Invalid action: ${word}.`);
 }
 
-/** The document after an action, unchanged if it already has that state. Throws a 400 if it is not indexed. */
+/** The document after an action such as `disable`; unchanged if it already has that state. Throws a 400 if the document is not indexed. */
 function statusAfter(action: StatusAction, row: Document, time: number): Document {
   if (row.indexing_status !== "completed") {
     throw new Refusal(400, "invalid_action", `Document: ${row.name} is not completed.`);

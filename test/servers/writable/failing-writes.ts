@@ -34,7 +34,7 @@ export class FailingWrites extends ChunkWrites {
     this.#options = { maxPerRequest, embeddingFails, childIndexFails, indexingSeconds };
   }
 
-  /** The chunks of a request fail together. They are stored, but disabled. */
+  /** Adds chunks. If one of a request cannot be indexed, all of them fail: they are stored, but disabled. */
   override addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]) {
     checkReady(this.store.readIn(datasetId, documentId).row);
     const most = this.#options.maxPerRequest;
@@ -61,7 +61,7 @@ export class FailingWrites extends ChunkWrites {
     return failed;
   }
 
-  /** Makes a change, and binds the files that it names to the chunk; other files are unbound. Throws a 400 for a locked chunk. */
+  /** Changes a chunk, and replaces its attached files by those that the change names. Throws a 400 for a locked chunk. */
   #bound(before: Chunk, change: ChunkChange, write: () => Chunk): Chunk {
     const now = this.store.now();
     if (now < (this.#busyUntil.get(before.id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");
@@ -98,7 +98,7 @@ export class FailingWrites extends ChunkWrites {
     return this.#unlessFailing(content, () => super.updateChild(path, childId, content));
   }
 
-  /** A child chunk that cannot be indexed is not stored at all. */
+  /** Does a write of a child chunk, unless indexing it fails: then the child chunk is not stored at all. */
   #unlessFailing<T>(content: string, write: () => T): T {
     if (!this.#options.childIndexFails(content)) return write();
     const message = "Create child chunk index failed: the model did not answer";

@@ -15,8 +15,8 @@ interface OwnField {
 }
 
 /**
- * The reads of a knowledge base whose datasets and documents show their user-defined metadata, and the built-in metadata while the
- * dataset has it enabled. A document with values of its own always shows the built-in ones.
+ * The read operations, but with user-defined metadata in datasets and documents, and with the built-in metadata while the dataset
+ * has it enabled. A document with values of its own always shows the built-in ones.
  */
 export function withMetadata(reads: Knowledge, store: WritableStore): Knowledge {
   const shownDataset = (dataset: Listed): Listed =>
@@ -88,7 +88,8 @@ export function metadataRoutes({ store, options }: Place): readonly Route[] {
       store.writeDataset({ ...store.dataset(id("dataset")), built_in_field_enabled: action === "enable" });
       return success;
     }),
-    // New values replace all old ones. If a document or field is unknown, or a document is being indexed, no value changes.
+    // Sets values in documents: new values replace all old ones. If a document or field is unknown, or a document is being indexed,
+    // no value changes.
     route("POST", `${path}/documents/metadata`, async (asked) => {
       const { operation_data } = await bodyOf(operations, asked);
       const datasetId = asked.id("dataset");
@@ -104,7 +105,7 @@ export function metadataRoutes({ store, options }: Place): readonly Route[] {
   ];
 }
 
-/** Throws a 400 for a name that is blank, too long, built-in or taken. */
+/** Checks the name of a new field. Throws a 400 for a name that is blank, too long, built-in or taken. */
 function checkName(name: string, fields: readonly OwnField[]): void {
   if (name.trim() === "") throw invalidParam("Metadata name is empty.");
   if (characters(name) > 255) throw invalidParam("Metadata name cannot exceed 255 characters.");

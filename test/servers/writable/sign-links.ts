@@ -4,7 +4,7 @@ import type { Route } from "../../../src/demo/routes.js";
 import type { Attachment } from "../../../src/demo/rows.js";
 import type { WritableStore } from "./writable-store.js";
 
-/** The reads with links that are signed again at every read, as in the service. */
+/** The read operations, but with links that are signed again at every read, as in the service. */
 export function withSignedLinks(reads: Knowledge, store: WritableStore): Knowledge {
   return {
     ...reads,
@@ -15,7 +15,7 @@ export function withSignedLinks(reads: Knowledge, store: WritableStore): Knowled
   };
 }
 
-/** The route; if it answers chunks, their links are signed. */
+/** A route that answers like the given one, but signs the links in chunks. */
 export function withSignedAnswer(each: Route, store: WritableStore): Route {
   if (!["segments", "segments/s"].some((leaf) => each.path.test(`/v1/datasets/d/documents/d/${leaf}`))) return each;
   return {

@@ -17,7 +17,7 @@ export interface StoredFile {
   readonly bytes: Buffer | string;
 }
 
-/** An uploaded file. */
+/** A file in a request. */
 export interface IncomingFile {
   readonly name: string;
   readonly mimeType: string;

@@ -80,7 +80,7 @@ export function writableKnowledge(
   return { ...demo, store, reads, routes };
 }
 
-/** The route, with a delayed answer if it writes. */
+/** A route that answers like the given one, but with a delay if it writes. */
 function slowed(route: Route, { delay = 0, embeddingMilliseconds = 0 }: WriteOptions): Route {
   if (route.method === "GET" || route.path.test("/demo/reindex/id")) return route;
   const reply = async (asked: Asked): Promise<Reply> => {

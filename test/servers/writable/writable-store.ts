@@ -11,7 +11,7 @@ import {
 import { cutAgain, ruleWith, sourceFrom } from "./cut-source.js";
 import { UploadedFiles } from "./uploads.js";
 
-/** How a new document is indexed. It fails at the end if there is an `error`. */
+/** How to index a new document. With an `error`, the indexing fails at its end for this reason. */
 interface Manner {
   readonly seconds: number;
   readonly error: string | undefined;
@@ -19,12 +19,12 @@ interface Manner {
 
 /** A store that can add and remove datasets and documents, and change sources. */
 export class WritableStore extends DocumentStore {
-  /** Batch → the reason why its indexing fails. */
+  /** By batch: why its indexing will fail. */
   readonly #failures = new Map<string, string>();
 
   readonly files = new UploadedFiles();
 
-  /** The current document. */
+  /** The document as it is now. */
   read(documentId: string): StoredDocument {
     return this.readIn(this.find(documentId).dataset.row.id, documentId);
   }
@@ -41,7 +41,7 @@ export class WritableStore extends DocumentStore {
     this.held.delete(this.findDataset(datasetId).row.id);
   }
 
-  /** Starts a re-index, with chunks of at most `maxCharacters` if set. */
+  /** Starts a re-index. `maxCharacters`: the new maximum size of a chunk; undefined: unchanged. */
   override reindex(
     documentId: string,
     manner: { readonly seconds: number; readonly maxCharacters?: number | undefined },

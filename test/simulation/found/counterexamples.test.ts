@@ -83,7 +83,7 @@ test("a document that grew is read from its end, twice with sweeps, which detect
   const edits = { ...swap, kinds: ["insert" as const], script };
   const swept = await verdictOn({ ...of("sweeps"), edits });
   expect(swept).toMatchObject({ wrong: [], said: [["complete", "sweeps", 31]], lost: 0 });
-  // anchored does not promise to detect this: the service never inserts in the middle, and the answers do not show it
+  // `anchored` does not promise to detect an insert in the middle: the service never does this, and the answers do not show it
   const once = { ...edits, script: [{ before: "/segments?page=3&", deleted: [11], added: [29.5] }] };
   const anchored = await verdictOn({ ...of("anchored"), documents: [{ ...small, chunks: 31 }], edits: once });
   expect(anchored).toMatchObject({ wrong: [], said: [["complete", "anchored", 31]], lost: 1 });
@@ -105,7 +105,8 @@ test.runIf(inFull)(
         interruptions: [kill],
       });
       expect({ wrong, lost, lives: outcome.lives }, `seed ${seed}`).toEqual({ wrong: [], lost: 0, lives: 2 });
-      // The sweep agrees if all edits were after the rows that the first process read. Otherwise the document is read again.
+      // The second reading finds the same rows if all edits came after the rows that the first process read. Otherwise the document
+      // is read once more.
       const readings = outcome.through?.reading.documents[0]?.row.sweeps ?? 0;
       const proof = readings === 3 ? "counts" : "sweeps";
       expect({ said, readings }, `seed ${seed}`).toEqual({

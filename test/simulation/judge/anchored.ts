@@ -50,7 +50,7 @@ export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Cov
     return;
   }
   if (service.history.isEdited(row.document_id, evidence.first, evidence.last)) coverage.met("anchored while edited");
-  if (isSwept) return; // nothing is lost, but the ids need not be from one moment
+  if (isSwept) return; // with sweeps, nothing is lost, but the ids need not be from one moment
   const stored = new Set(chunks.rows.map(({ id }) => id));
   const problem = differentIds(stored, service.history.at(chunks.name, then));
   if (problem) wrong(`anchored, but the chunks were not so at moment ${then}: ${problem}`);

@@ -16,7 +16,10 @@ export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverag
   if (childChunks === "auto") count(evidence, lists, coverage);
 }
 
-/** Lists may be skipped only in text documents without children, and taken from chunks only if the chunks embed children. */
+/**
+ * Checks the counts. Lists may be skipped only in text documents without children, and taken from chunks only if chunks embed their
+ * children.
+ */
 function checkCounts({ row, outcome, shape }: Evidence, lists: ChildLists, wrong: Complain): void {
   const { asked, embedded, skipped } = lists;
   const { job } = outcome.scenario;
@@ -26,7 +29,7 @@ function checkCounts({ row, outcome, shape }: Evidence, lists: ChildLists, wrong
   if (skipped + embedded > 0 && job.childChunks === "all") wrong("not every list was asked for");
 }
 
-/** Without interruptions and edits, `asked` is exactly the number of requested lists. */
+/** Checks `asked`: without interruptions and edits, it is exactly the number of requested lists. */
 function checkAsked({ row, outcome, first, last }: Evidence, { asked }: ChildLists, wrong: Complain): void {
   const { calls, lives, service, scenario } = outcome;
   const edited = service.history.isEdited(row.document_id, first, last);

@@ -19,8 +19,9 @@ export function checkClaim(evidence: Evidence, wrong: Complain, coverage: Covera
 }
 
 /**
- * A document that grew during the read may be read from its end, whatever the job asks for. With counts, a resumed document is swept,
- * but without the moments of rows, the judge cannot know whether it was resumed.
+ * The proofs that a document may claim. A document that grew during the read may be read from its end, whatever the job wants. With
+ * counts, a resumed document is swept; but without edits, rows have no moments that tell whether it was resumed, so both proofs are
+ * allowed.
  */
 function allowedOf({ row, outcome, isContinued, first, last }: Evidence): readonly Proof[] {
   const { scenario, service, lives } = outcome;

@@ -7,13 +7,13 @@ import { pageSizeOf } from "./evidence.js";
 import { grouped } from "./grouped.js";
 import type { Complain } from "./judge.js";
 
-/** Maximum readings of a list before it is accepted as unstable. */
+/** How often a list may be read before it must count as unstable. */
 const attempts = 3;
 /** Maximum requests to find the last page of a list in one attempt. */
 const lastPageTries = 10;
 /** Maximum repeats of a request in one try, if it is refused without Retry-After. */
 const mostAgain = 3;
-/** If a chunk embeds this many children or more, the client keeps them as proof, and its child list needs no sweep. */
+/** If a chunk embeds at least this many children, the client keeps them as proof, and its child list needs no second reading. */
 const kept = 20;
 
 /**
@@ -72,12 +72,12 @@ function mostOf(outcome: Outcome, { list, life }: Call): number {
   return attempts * ((isSwept ? 2 : 1) + searched);
 }
 
-/** Whether an unchanged list must be read twice, unless the job uses counts. */
+/** Whether a job that does not use counts must read a list twice if it does not change. */
 function needsSweep(outcome: Outcome, list: ListName | undefined, life: number): boolean {
   const pageSize = pageSizeOf(outcome);
   if (list === undefined) return placesOf(outcome).length > Math.min(100, outcome.scenario.service.pageCap ?? 100);
   const rows = outcome.service.history.at(list, 0)?.size ?? 0;
-  const isLong = rows > pageSize || rows === 100; // a full page may not be the last one
+  const isLong = rows > pageSize || rows === 100; // a list that fills one page takes another request, because more rows may follow
   const shape = outcome.service.knowledge.shapes.get(list.document);
   if (list.chunk === undefined) {
     const isAnchored = outcome.scenario.job.consistency === "anchored" && shape?.ties === 0 && life === 1;

@@ -14,7 +14,7 @@ export function checkDiscovered(outcome: Outcome, wrong: Complain, coverage: Cov
   const found = through?.reading.discovery.found;
   if (scenario.job.documents === "named" || !through) return;
   const begun = Math.min(...calls.all.filter(({ list }) => list !== undefined).map(({ from }) => from));
-  const asked = calls.all.filter(({ target, from }) => isDocumentList(target) && from < begun); // later, it looks for changes
+  const asked = calls.all.filter(({ target, from }) => isDocumentList(target) && from < begun); // later requests for the list look for changed documents
   const life = Math.max(...asked.map((call) => call.life));
   const reading = asked.filter((call) => call.life === life);
   const first = Math.min(...reading.map(({ from }) => from));

@@ -11,15 +11,15 @@ import { type Fingerprint, fingerprintOf, type ListState } from "../service/hist
 import type { ListName } from "../service/list-name.js";
 import { grouped } from "./grouped.js";
 
-/** A stored row. */
+/** A row in the files of the run. */
 export interface StoredRow {
   readonly id: string;
   readonly fingerprint: Fingerprint;
-  /** The moment of the answer that contained it; undefined if the scenario has no edits. */
+  /** When the service sent it: the moment of that answer, a count of answers and edits. Undefined if the scenario has no edits. */
   readonly moment: number | undefined;
 }
 
-/** A stored list of a document. */
+/** A list of a document, as the files of the run have it. */
 export interface StoredList {
   readonly name: ListName;
   readonly rows: readonly StoredRow[];
@@ -31,7 +31,7 @@ export interface Evidence {
   readonly index: number;
   readonly row: DocumentRow;
   readonly shape: DocumentShape;
-  /** The proof that the run reports. */
+  /** The proof of completeness that the run reports. */
   readonly claim: Proof;
   /** Whether an earlier process read some of its rows. */
   readonly isContinued: boolean;
@@ -41,12 +41,12 @@ export interface Evidence {
   /** Rows of child chunks whose parent is not stored. */
   readonly orphans: number;
   readonly lines: Readonly<Record<"chunks" | "child_chunks", number>>;
-  /** The first and the last moment at which the document was read. */
+  /** The moments at which the document was first and last read. Moments count the answers and edits of the service. */
   readonly first: number;
   readonly last: number;
-  /** The moment of the last answer of any kind. */
+  /** The moment of the service's last answer in the simulation. */
   readonly end: number;
-  /** The moment of the answer with the first stored rows: the start of the accepted reading. */
+  /** The moment of the answer with the first stored rows, where the accepted reading starts. */
   readonly begin: number;
 }
 
@@ -90,7 +90,7 @@ function isContinued(chunks: readonly StoredRow[], calls: readonly Call[]): bool
   return Math.min(...lives) < Math.max(...calls.map(({ life }) => life));
 }
 
-/** The page size of lists. */
+/** How many rows the service puts on a page of a list. */
 export function pageSizeOf({ scenario }: Outcome): number {
   const { paging, pageCap = 100 } = scenario.service;
   return paging === "ignored" ? Number.POSITIVE_INFINITY : Math.min(100, pageCap);
@@ -98,7 +98,7 @@ export function pageSizeOf({ scenario }: Outcome): number {
 
 /** Whether all rows came in one answer. Without edits, rows have no moments; then whether they fit on one page. */
 export function isOneAnswer({ outcome }: Pick<Evidence, "outcome">, { rows }: StoredList): boolean {
-  if (rows.length === 100) return false; // a full page may not be the last one
+  if (rows.length === 100) return false; // a list that fills one page takes another request, because more rows may follow
   if (!isMoving(outcome.scenario)) return rows.length <= pageSizeOf(outcome);
   return rows.every(({ moment }) => moment === rows[0]?.moment);
 }
@@ -121,7 +121,7 @@ export function differenceOf({ rows }: StoredList, state: ListState | undefined)
   return state.size === rows.length ? undefined : `${state.size - rows.length} rows are missing`;
 }
 
-/** The chunks whose children the run guarantees: all except those that `auto` skipped outside its sample. */
+/** The chunks whose child chunks the run vouches for: all, except those that `auto` skipped outside its sample. */
 function answeredFor(outcome: Outcome, index: number, ids: readonly string[]): readonly string[] {
   const skipped = outcome.through?.reading.documents[index]?.childLists?.skipped ?? 0;
   if (skipped === 0) return ids;

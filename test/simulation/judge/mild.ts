@@ -6,14 +6,14 @@ import { isMild } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** The result of a run: the bytes of every document, and the verdict on each. */
+/** What a run left: the bytes of every document, and how each was read. */
 export interface Left {
   readonly segments: ReadonlyMap<string, string>;
   readonly documents: string;
   readonly readings: readonly Reading[];
 }
 
-/** How often a document was read, and its proof. */
+/** How often a document was read, and the proof that it is complete. */
 interface Reading {
   readonly sweeps: number;
   readonly proof: string;

@@ -2,11 +2,11 @@ import type { Outcome } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** With fewer requests, a share of them means nothing. */
+/** The minimum number of requests of a run to judge: a share of fewer says nothing. */
 const enough = 60;
 /** The maximum share of requests that a rate limit may refuse, far above the usual share. */
 const refusable = 0.35;
-/** An undisturbed run may take this many times the time that it would take with every slot always in use. */
+/** How many times as long as with all slots always in use an undisturbed run may take. */
 const slack = 2.5;
 
 /** Checks that the client adapts to a rate limit instead of exceeding it again and again, and without one uses all slots. */
@@ -22,7 +22,7 @@ export function checkPace(outcome: Outcome, wrong: Complain, coverage: Coverage)
   coverage.met("at full speed");
   const [low, high] = scenario.service.latency;
   const shortest = (calls.all.length * (low + high + 1)) / scenario.job.concurrency;
-  const elapsed = service.lastArrival; // the disk may take longer
+  const elapsed = service.lastArrival; // until the last request, because the disk may take longer
   if (elapsed > slack * shortest) wrong(`it took ${elapsed.toFixed(0)} ms, ${shortest.toFixed(0)} were enough`);
 }
 

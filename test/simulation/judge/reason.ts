@@ -13,7 +13,8 @@ export function checkReason(evidence: Evidence, wrong: Complain, coverage: Cover
   if (!row.error) wrong("it does not say why");
   const { faults, job, service, edits } = outcome.scenario;
   const isUnreadable = shape.unreadable.chunks.length > 0;
-  // Reading unreadable rows again does not help, and a list known to be incomplete is not swept.
+  // The least number of readings before giving up: three, but one if rows are unreadable, because reading them again does not help
+  // and an incomplete list is not swept.
   const least = isUnreadable ? 1 : 3;
   if (row.status === "unstable" && row.sweeps < least) wrong(`given up after ${row.sweeps} readings`);
   const { history } = outcome.service;

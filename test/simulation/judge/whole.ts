@@ -14,7 +14,7 @@ export function checkWhole(evidence: Evidence, wrong: Complain, coverage: Covera
   if (row.status !== "complete") return;
   const { history } = outcome.service;
   const edited = history.isEdited(row.document_id, first, last);
-  // with counts, such a document may claim only counts, because its child lists were read once
+  // with counts, a document read from the end may claim only counts, because its child lists were read once
   const isFromTheEnd = claim === "anchored" || outcome.calls.of(chunks.name).some(({ limit }) => limit === 1);
   coverage.met(edited ? "complete although edited" : "complete and not edited");
   for (const list of [chunks, ...children]) {
@@ -50,7 +50,7 @@ function momentsOf({ rows }: StoredList): ReadonlySet<number> {
   return new Set(rows.flatMap(({ moment }) => (moment === undefined ? [] : [moment])));
 }
 
-/** The moment of the last answer that contained rows of the list; undefined without rows or marks. */
+/** The last moment at which the service sent rows of the list; undefined if it has no rows, or rows without moments. */
 export function lastMomentOf(list: StoredList): number | undefined {
   const moments = momentsOf(list);
   return moments.size > 0 ? Math.max(...moments) : undefined;

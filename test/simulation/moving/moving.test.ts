@@ -36,7 +36,7 @@ test.skipIf(KBDUMP_SEED)(`seeds ${first} to ${first + count - 1} lose nothing`, 
   }
 });
 
-/** The minimum number of occurrences of each case per seed. */
+/** How often each case must occur, per seed. */
 const wanted: Readonly<Record<string, number>> = {
   "sweeps: complete": 0.25,
   "anchored: complete": 0.1,

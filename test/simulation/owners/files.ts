@@ -50,7 +50,10 @@ async function run(process: SimulatedProcess, name: string, args: readonly unkno
   }
 }
 
-/** Operations that look up their folders when they start, so that renaming a parent folder afterwards does not stop them. */
+/**
+ * The operations that look up their folders when they start, so that renaming a parent folder afterwards does not stop them; with
+ * the number of their path arguments.
+ */
 const pathsOf: Readonly<Record<string, number>> = { rename: 2, link: 2, symlink: 2, mkdir: 1, rmdir: 1, unlink: 1 };
 
 /**

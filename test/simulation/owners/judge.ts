@@ -7,7 +7,7 @@ import { BusyError, StopError } from "../../../src/errors.js";
 import type { Schedule } from "./play.js";
 import { type Listed, rowsFile, rowsOfRun } from "./run-once.js";
 
-/** Returns the broken promises of a schedule, from the files and messages of its processes. */
+/** Returns the broken promises of a schedule, according to the files that its processes left and the messages that they printed. */
 export function judgeEnd(schedule: Schedule): readonly string[] {
   const runs = fs.readdirSync(join(schedule.place, "runs")).sort();
   return [

@@ -6,9 +6,9 @@ import { playHolders } from "./play.js";
 import type { RunSabotage } from "./run-once.js";
 
 /**
- * Locking a job, fencing and publishing, by processes that are frozen, woken and killed at any file operation while their lock is
- * removed or becomes stale. A seed decides which process does the next operation. An operation in progress survives a rename of its
- * folder, as on a network drive.
+ * Simulates processes that lock a job, stop each other from publishing (fencing), and publish. They are frozen, woken and killed at
+ * any file operation, while their lock is removed or becomes stale. A seed decides which process does the next operation. An
+ * operation in progress survives a rename of its folder, as on a network drive.
  *
  * KBDUMP_OWNER_SEEDS: the number of seeds (`npm run test:simulation` plays 20,000). KBDUMP_HOLDER_SEED: one seed, with its trace.
  */
@@ -54,7 +54,7 @@ test(`${seeds.length} schedules: nothing is lost, incomplete or changed, and eve
     expect(met.get(what) ?? 0, `${what} is met too rarely`).toBeGreaterThan(seeds.length * 0.1);
 });
 
-/** Sabotages: each changes file operations to break one rule of fencing. */
+/** Sabotages: each changes file operations to break one rule that keeps a process without the lock from publishing. */
 const broken: Readonly<Record<string, FileSabotage>> = {
   "does not fence": (name, [path]) => (name === "readdir" && String(path).endsWith("/.work") ? () => [] : undefined),
   "does not empty and remove the folder that it renamed": (name, [path]) =>

@@ -14,12 +14,12 @@ export interface Ended {
   readonly error?: unknown;
 }
 
-/** The result of a schedule. */
+/** What happened when a schedule was played. */
 export interface PlayedHolders {
   /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
-  /** The cases that occurred. */
+  /** The names of the cases that occurred, to see that schedules cover them. */
   readonly met: ReadonlySet<string>;
 }
 
@@ -53,7 +53,7 @@ export class Schedule {
   readonly trace: string[] = [];
   readonly met = new Set<string>();
   readonly ended: Ended[] = [];
-  /** Waiting snapshots from `kbdump status`. */
+  /** Snapshots of `kbdump status` that wait for the next run. */
   readonly readings: string[] = [];
   /** Published file → its bytes when first seen. */
   readonly published = new Map<string, string>();
@@ -83,7 +83,7 @@ export class Schedule {
     }
     if (!this.#isOver()) throw new Error(`the processes did not end\n${this.trace.join("\n")}`);
     this.#loseLock();
-    this.#start(); // undisturbed
+    this.#start(); // the last process, which nothing disturbs
     const last = this.#processes.at(-1);
     for (let step = 0; step < mostSteps && last && !last.ended; step++) {
       if (last.canStep) last.step(0);

@@ -29,7 +29,7 @@ export class SimulatedProcess {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Allows one waiting operation. */
+  /** Allows the waiting operation with this number. */
   step(which: number): void {
     this.steps++;
     const [go] = this.waiting.splice(which % this.waiting.length, 1);

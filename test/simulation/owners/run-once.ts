@@ -18,7 +18,7 @@ import type { SimulatedProcess } from "./process.js";
 
 /** A deliberate fault of a process, which the judge must detect. */
 export interface RunSabotage {
-  /** Reads the published files before fencing other processes. */
+  /** Whether the process reads the published files too early: before it has stopped other processes from publishing. */
   readonly readsEarly?: boolean;
 }
 

@@ -161,7 +161,7 @@ function isFree(error: unknown): boolean {
   return broken.rule === "silence" && error.status === undefined && error.trouble === undefined;
 }
 
-/** More requests than one try allows. */
+/** How often to repeat a refused request: more often than one try allows. */
 const tooOften = 10;
 
 /** Repeats a refused request too often in one try. */

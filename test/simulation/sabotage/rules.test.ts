@@ -64,11 +64,17 @@ function scenarioOf(
   };
 }
 
-/** With this clock, no row looks young, so only ranks and positions show that a row was added. */
+/** With this clock, no row looks recent, so only ranks and positions show that a row was added. */
 const wrongClock = { clockAhead: 3_600 };
-/** Deletes a chunk and inserts one right before the first row of the last page, which was read. At one moment, so the total stays. */
+/**
+ * At the same moment, so that the total stays: deletes a chunk, and inserts one right before the first row of the last page, which
+ * was read already.
+ */
 const tieAtOnce: ScriptedEdit = { before: "page=2&", deleted: [5], added: [13] };
-/** An add took position 12, then another took 14. The first is stored late, before the first row of the last page, which was read. */
+/**
+ * Two adds took positions 12 and 14. The row of the first is stored late, before the first row of the last page, which was read
+ * already.
+ */
 const slowAdd: readonly ScriptedEdit[] = [
   { before: "page=1&", deleted: [12], added: [14] },
   { before: "page=3&", deleted: [5], added: [12] },

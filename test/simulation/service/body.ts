@@ -2,7 +2,7 @@ import type { Answer } from "../../servers/answer.js";
 import type { Fault } from "../../servers/faults.js";
 import type { JsonObject } from "../../servers/json.js";
 
-/** The field with the moment of the answer, in every row if the data can change. */
+/** The name of the field with the moment of the answer. Every row has it if the data can change. */
 export const markName = "answered_at_moment";
 
 const texts = new WeakMap<JsonObject, string>();
@@ -18,7 +18,7 @@ export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The bytes of an answer, with the fault applied and the mark in its rows. Caches the JSON text of records. */
+/** The bytes of an answer, with the fault applied. `mark`: the moment to write into every row. Caches the JSON text of records. */
 export function bytesOf({ json, html = "" }: Answer, mark: number | undefined, fault?: Fault["kind"]): Buffer {
   if (!json) return Buffer.from(html);
   const { data, ...rest } = json;

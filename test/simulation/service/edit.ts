@@ -15,7 +15,7 @@ export interface Edit {
   readonly number: number;
   readonly random: Random;
   readonly history: History;
-  /** Unix seconds. */
+  /** The service's time, in Unix seconds. */
   readonly now: number;
 }
 
@@ -76,7 +76,7 @@ function editChunks(edit: Edit): void {
 export interface BegunAdd {
   readonly document: TestDocument;
   readonly position: number;
-  /** Unix seconds. */
+  /** The service's time, in Unix seconds. */
   readonly begunAt: number;
 }
 

@@ -7,14 +7,14 @@ import type { History } from "./history.js";
 import { chunkId, editedId } from "./ids.js";
 import { chunkOf, documentOf, type Knowledge, positionOf, sortChunks } from "./knowledge.js";
 
-/** The state that edits change. */
+/** Everything that edits read and change. */
 export interface Edited {
   readonly knowledge: Knowledge;
   readonly history: History;
   /** Advances to the next moment, and returns it. */
   readonly nextMoment: () => number;
   readonly report: (line: string) => void;
-  /** Unix seconds. */
+  /** The service's time, in Unix seconds. */
   readonly now: () => number;
 }
 
@@ -40,8 +40,8 @@ export class Editing {
   }
 
   /**
-   * Starts an add that took its position before some of the last rows, at most one lock time ago. The row with the same position may
-   * have been deleted since, so that no tie reveals the add.
+   * Starts an add whose position is before some of the last rows, taken at most one lock time ago. The row with the same position
+   * may have been deleted since, so that no tie reveals the add.
    */
   #beginBefore(document: TestDocument): void {
     const later = document.chunks.slice(-integer(this.#random, 1, 3));

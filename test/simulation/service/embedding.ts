@@ -3,7 +3,7 @@ import type { ChildRecord } from "../../servers/json.js";
 import type { DocumentShape } from "../scenario.js";
 import { isRecord, markName } from "./body.js";
 
-/** A page of chunks, with embedded children if documents of this shape have them. */
+/** Embeds children into the chunks of a page, if documents of this shape do so. */
 export function withEmbedded(
   answer: Answer,
   children: ReadonlyMap<string, readonly ChildRecord[]>,

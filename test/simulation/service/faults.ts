@@ -34,7 +34,7 @@ export const transientFaults: readonly AnyFault[] = [
 
 /** The part of a request that faults depend on. */
 export interface Target {
-  /** Path and query. */
+  /** The path with the query. */
   readonly url: string;
   readonly limit: number;
 }

@@ -2,7 +2,7 @@ import type { ChildRecord, ChunkRecord } from "../../servers/json.js";
 import type { TestDocument } from "../../servers/store.js";
 import type { ListName } from "./list-name.js";
 
-/** The compared part of a row: its contents, without the hit count. */
+/** The part of a row that the judge compares: its contents, without the hit count. */
 export type Fingerprint = string;
 
 /** The rows of a list at a moment: id → fingerprint. */

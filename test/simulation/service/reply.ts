@@ -2,9 +2,9 @@
 export interface Reply {
   /** The moment of the answer: a count of answers and edits. */
   readonly moment: number;
-  /** The fault, for the trace. */
+  /** Which fault the answer has, as text for the trace. */
   readonly outcome: string;
-  /** Whether it is a valid page, even if it is the wrong one. */
+  /** Whether the client may use the answer: it is a valid page, even if it is the wrong one. */
   readonly isUsable: boolean;
   readonly wire: Wire;
 }
@@ -14,7 +14,7 @@ export type Wire = { readonly kind: "reset" } | { readonly kind: "hang" } | Wire
 
 export interface WireAnswer {
   readonly kind: "answer";
-  /** Additional delay in milliseconds. */
+  /** How many milliseconds the answer is late because of a fault. */
   readonly slow: number;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ interface Sent {
 export class SimulatedService {
   readonly knowledge: Knowledge;
   readonly history = new History();
-  /** Answers and edits so far. */
+  /** The current moment: how many answers and edits there were so far. */
   moment = 0;
   /** Requests that arrived, and how many of them were refused because of the rate limit. */
   arrivals = 0;
@@ -149,8 +149,8 @@ export class SimulatedService {
   }
 
   /**
-   * The mark that rows carry if the data can change: the moment of the answer. With `auto`, children come in two answers that must
-   * agree, so their mark is the moment of the last change of their list.
+   * The moment to write into the rows of an answer, if the data can change: that of the answer. With `auto`, children come in two
+   * answers that must agree, so theirs is the moment of the last change of their list.
    */
   #markOf(list: ListName | undefined): number | undefined {
     if (!isMoving(this.#scenario)) return undefined;

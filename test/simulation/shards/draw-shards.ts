@@ -7,7 +7,10 @@ import type { EditKind, Scenario } from "../scenario.js";
 export interface ShardedScenario {
   readonly scenario: Scenario;
   readonly count: number;
-  /** in turn: one shard after another, each in its own processes. at once: every process reads all shards. */
+  /**
+   * The order in which the shards are read. in turn: one after another, each in its own processes. at once: every process reads all
+   * shards.
+   */
   readonly order: "in turn" | "at once";
   /** Whether all shards use the same list of documents; otherwise each asks the service. */
   readonly isListGiven: boolean;

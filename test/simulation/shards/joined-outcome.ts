@@ -51,7 +51,7 @@ function filesOf(segments: string, index: number): readonly SegmentFile[] {
   return kinds.flatMap((kind) => {
     const path = segmentPath(segments, documentName(index), kind, "jsonl");
     const bytes = statSync(path, { throwIfNoEntry: false })?.size;
-    const facts = { lines: 0, longestLine: 0, longNumbers: false }; // not used here
+    const facts = { lines: 0, longestLine: 0, longNumbers: false }; // the checks do not use these facts
     return bytes === undefined ? [] : [{ kind, format: "jsonl", path, start: 0, bytes, ...facts }];
   });
 }

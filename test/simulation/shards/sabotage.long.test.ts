@@ -6,7 +6,10 @@ import { Coverage } from "../judge/coverage.js";
 import { drawSharded } from "./draw-shards.js";
 import { playShards } from "./play-shards.js";
 
-/** Breaks one promise of the join. The judge must detect that, and must find nothing wrong without it. */
+/**
+ * Damages joined documents so that the join breaks one of its promises. The checks must detect that, and must find nothing wrong
+ * without it.
+ */
 type Breaking = (documents: readonly DumpedDocument[]) => readonly DumpedDocument[];
 const broken = vi.hoisted((): { breaking: Breaking | undefined } => ({ breaking: undefined }));
 

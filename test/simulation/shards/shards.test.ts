@@ -35,7 +35,7 @@ test(`seeds ${first} to ${first + count - 1}: a joined dump reports the truth ab
     expect(coverage.counts.get(what) ?? 0, `${what}: met too rarely`).toBeGreaterThan(least * count);
 });
 
-/** The minimum number of occurrences of each case per seed. */
+/** How often each case must occur, per seed. */
 const wanted: Readonly<Record<string, number>> = {
   "joined: complete": 0.25,
   "joined: partial": 0.2,

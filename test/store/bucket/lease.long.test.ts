@@ -89,7 +89,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect((await headOf(bucket)).epoch).toBe(2);
   });
 
-  /** Buckets whose first answers are `age` old and arrive only when all buckets have read the same state. */
+  /** Buckets whose first answers look `age` old, and arrive only when all of them have read the same state. */
   function atOnce(bucket: Bucket, places: number, age: number): readonly Bucket[] {
     let waiting = places;
     let go = () => {};

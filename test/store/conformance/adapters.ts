@@ -8,10 +8,10 @@ import { keysBelow, openAt, sha256Of } from "../bucket/bucket-helpers.js";
 
 /** The published state of a job, as readers see it. */
 export interface Seen {
-  /** The rows by run id. */
+  /** The rows of each published run, by run id. */
   readonly runs: Readonly<Record<string, string>>;
   readonly latest: string | undefined;
-  /** The run ids in the database. */
+  /** The ids of the runs in the database. */
   readonly database: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Place {
   /** Steps that readers do not see, so an owner may still take them after it lost the lease. */
   readonly unseen: readonly string[];
   readonly seen: () => Promise<Seen>;
-  /** Expects that nothing is left of runs that are not listed. */
+  /** Expects that no files or objects are left of runs that readers do not see. */
   readonly expectTidy: (seen: Seen) => Promise<void>;
 }
 
@@ -101,7 +101,7 @@ let count = 0;
 /** How many milliseconds the successor's clock is ahead, so that an owner without a heartbeat counts as gone. */
 const later = 125_000;
 
-/** The successor is another machine with its own work folder. */
+/** Sets up a job in a bucket. The successor of an owner is another machine with its own work folder. */
 async function bucketPlace(store: TestStore): Promise<Place> {
   const folder = await testFolder();
   const name = `conformance-${++count}-${process.pid}`;

@@ -97,7 +97,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
       await frozen.end();
       const after = await place.seen();
       expectWhole(after, label);
-      // An owner that froze before it took the lease publishes next and removes the oldest run.
+      // An owner that was frozen before it took the lease publishes after it wakes, and removes the oldest run.
       for (const id of Object.keys(seen.runs).slice(1)) expect(after.runs[id], label).toBe(seen.runs[id]);
     }
   });

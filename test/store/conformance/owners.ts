@@ -29,15 +29,15 @@ interface Line {
   readonly runId?: string;
 }
 
-/** An owner in its own process: see owner.mjs. */
+/** A process that owns the lease of a job and publishes runs, step by step: see owner.mjs. */
 export interface Owner {
-  /** Its output lines so far. */
+  /** The lines that the owner has printed so far. */
   readonly lines: readonly Line[];
   readonly runId: () => string | undefined;
-  /** Lets it continue until just before this step; false if it ends first. */
+  /** Lets the owner continue until just before this step; false if it ends first. */
   readonly until: (step: string) => Promise<boolean>;
   readonly signal: (name: "SIGSTOP" | "SIGCONT" | "SIGKILL") => void;
-  /** Lets it continue until it ends. */
+  /** Lets the owner continue until it ends. */
   readonly end: () => Promise<void>;
 }
 

@@ -38,7 +38,7 @@ const [first, second, _third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-80
   string,
   string,
 ];
-const frozen = await thisOwner(new Date()); // this process is alive, so it cannot be proved dead
+const frozen = await thisOwner(new Date()); // an owner that is this process: it is alive, so nothing proves it dead
 const dead = { ...frozen, pid: deadPid };
 const elsewhere = { ...frozen, host: "elsewhere", pid: 12 };
 const part = (leased: LeasedJob) => join(leased.own, runId, "segments", "1.chunks.jsonl");

@@ -96,8 +96,8 @@ async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]
 }
 
 /**
- * The dataset names, newest dataset first. There is one dataset for each form; the most frequent form (on a tie, the one
- * found first) gets the plain name.
+ * The expected names of the new datasets, the newest first. There is one for each form of documents; the most frequent form (on a
+ * tie, the one found first) gets the plain name.
  */
 function namesOf({ documents }: Scenario): readonly string[] {
   const forms = documents.map(({ form }) => form).reverse();
@@ -114,7 +114,7 @@ function factsOf({ name, description, indexing_technique: technique, tags, doc_m
   };
 }
 
-/** The expected document, in a form that can be compared. */
+/** What the copy of a document must look like, in the form that `standing` returns. */
 function expected(document: DrawnDocument, { technique }: Scenario) {
   const { name, form, state, value } = document;
   const childrenOf = ({ content, children }: DrawnChunk) => {
@@ -133,7 +133,7 @@ function expected(document: DrawnDocument, { technique }: Scenario) {
   };
 }
 
-/** The chunks that the service accepts. */
+/** The chunks that the service accepts: those without blank texts. */
 function comingOf({ form, chunks }: DrawnDocument): readonly DrawnChunk[] {
   return chunks.filter(({ content, answer }) => content.trim() !== "" && (form !== "qa_model" || answer.trim() !== ""));
 }
@@ -154,7 +154,7 @@ function customizedOf({ chunks }: CopiedDocument): readonly string[] {
   );
 }
 
-/** A document of the target in the same form. */
+/** What the copy of a document looks like, in the form that `expected` returns. */
 function standing({ name, doc_form: form, enabled, archived, doc_metadata, chunks }: CopiedDocument) {
   return {
     ...{ name, form, enabled, archived },
@@ -166,7 +166,7 @@ function standing({ name, doc_form: form, enabled, archived, doc_metadata, chunk
   };
 }
 
-/** Sorted, because documents are created concurrently. */
+/** Sorts documents, because the copy creates them concurrently, in any order. */
 function inOrder<T extends object>(documents: readonly T[]): readonly T[] {
   return documents.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type PlantedLink, plantedLink } from "../../planted.js";
 
-/** The fate of the n-th write; default: "pass". */
+/** What the proxy does to the n-th write; default: "pass". */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse" | { readonly late: number };
 
 export interface DrawnChild {
@@ -45,7 +45,7 @@ export interface Scenario {
   readonly unindexed: number;
 }
 
-/** The write arrives while the copy looks for its result. */
+/** The fate of a write that arrives only while the copy already looks for its result. */
 const late = { late: 50 };
 
 const word = fc.constantFrom("pump", "valve", "熱", "مضخة", "#1", '"quoted"', "<|x", "a\tb", "100%", "é", "😀");
