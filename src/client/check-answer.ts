@@ -32,7 +32,7 @@ export type Listed = RawRecord & { readonly id: string };
 export interface ListPage {
   readonly rows: readonly Listed[];
   readonly total: number;
-  /** The form of the document, on pages of chunks; null if the service does not report it. */
+  /** The `doc_form` of the document, which the service sends with pages of chunks; null if it does not. */
   readonly docForm: string | null;
   /** Time of the answer by the service's clock, in milliseconds since 1970; undefined without a Date header. */
   readonly answeredAt?: number | undefined;

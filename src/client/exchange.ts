@@ -48,8 +48,8 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
 ]);
 
 /**
- * Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects.
- * It resolves and rejects as `Send` does.
+ * Returns a function that sends one request and reads its answer, with a deadline and a limit on the size of the body. It
+ * follows no redirects. It resolves and rejects as `Send` does.
  */
 export function exchangeWith(options: ExchangeOptions) {
   const { key, timeout, maxBody, signal, names = jobFileNames } = options;

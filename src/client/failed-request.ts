@@ -132,7 +132,7 @@ export function isUnsent(error: unknown): boolean {
   return hasNoTunnel || unsent.test(code) || code === "ERR_SSL_WRONG_VERSION_NUMBER";
 }
 
-/** Whether the other end closed the connection, perhaps because of a single page. */
+/** Whether the service or a proxy closed the connection. That can happen for a single page, so the service may still be up. */
 export function isReset(error: unknown): boolean {
   return reset.test(codeOf(error));
 }

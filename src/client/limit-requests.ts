@@ -48,7 +48,7 @@ export function limitRequests(send: Send, options: LimitOptions): Send {
 }
 
 export interface WaitOptions {
-  /** Ends all waiting. */
+  /** Aborting it ends the wait. */
   readonly signal: AbortSignal;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;

@@ -69,9 +69,9 @@ export interface Lane extends KnowledgeApi {
 }
 
 export interface Client extends Lane {
-  /** The pace of all requests to the service. A writer to the same service uses it too. */
+  /** The pace of all requests to the service. Pass it to a writer for the same service. */
   readonly pace: Pace;
-  /** Resolves when the pace allows a request outside of this interface. */
+  /** Waits until the pace allows a request that does not go through this client, such as a download. */
   readonly turn: () => Promise<void>;
   /** Pauses all requests for some milliseconds, as the service asked. */
   readonly pause: (milliseconds: number) => void;
@@ -85,7 +85,7 @@ export interface Client extends Lane {
 interface LaneOptions {
   /** Maximum connections, and concurrent requests. */
   readonly connections: number;
-  /** Ends every request and every wait of the lane. */
+  /** Aborting it ends every request and every wait of the lane. */
   readonly signal: AbortSignal;
   /** Called right before a request is sent. It may throw. */
   readonly beforeSending?: () => void;
@@ -153,7 +153,7 @@ export function openClient(options: ClientOptions): Client {
       options.onAnswer?.(request, answer, performance.now() - sentAt);
       return answer;
     };
-    // `stop` stops the client before the next request gets this slot.
+    // firstContact is inside the limit, so that `stop` takes effect before the next request gets this slot.
     const contacting = { ...service, signal, contact, patient, stop, speaksTls: http.speaksTls };
     const judgedSend = firstContact(counted(sendOnce, progress, signal), contacting);
     const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {

@@ -48,7 +48,7 @@ function segment(text: string): string {
 export interface RetryOptions {
   /** Retries after the first try. */
   readonly retries: number;
-  /** Ends a wait at once. */
+  /** Aborting it ends a wait at once. */
   readonly signal: AbortSignal;
   /** Called before every retry. `isScattered`: after a refusal that may be random, so the try does not count. */
   readonly onRetry: (error: RetryError, wait: number, isScattered: boolean) => void;
@@ -61,9 +61,12 @@ export interface RetryOptions {
   readonly random?: () => number;
 }
 
-/** The longest wait that we choose, in milliseconds. */
+/** The longest wait between two tries, in milliseconds, unless the service asks for a longer one. */
 const longestWait = 30_000;
-/** The upper bounds of the first wait: after a failure, and after a refusal, because refused requests also wait for the pace. */
+/**
+ * The longest first wait, in milliseconds: after a failure, and after a refusal. The second is short, because refused requests
+ * also wait for the pace.
+ */
 const firstWait = 500;
 const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;

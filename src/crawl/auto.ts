@@ -140,7 +140,7 @@ export function forecastLists(evidence: ChildEvidence, total: number): ListCount
   return { asked: total - embedded, embedded, skipped: 0 };
 }
 
-/** The parts of a page of chunks that count as evidence. */
+/** The parts of a page of chunks from which evidence of children is collected. */
 interface WitnessPage {
   /** Rows that were on no earlier page. */
   readonly records: readonly Listed[];
@@ -149,10 +149,7 @@ interface WitnessPage {
   readonly total: number;
 }
 
-/**
- * The document is divided into this many stretches, with one sampled chunk in each. The sample also includes the chunk with the
- * most children.
- */
+/** The sample takes one chunk from each of this many equal stretches of the document, and the chunk with the most children. */
 const stretches = sampleSize - 1;
 
 /**
@@ -181,7 +178,7 @@ export function withPage(before: ChildEvidence, page: WitnessPage, textOf: Child
   return { docForm, chunks: before.chunks + page.records.length, embedding, doubt, spread, largest };
 }
 
-/** The evidence of the first page only, for a forecast. */
+/** The evidence from the first page alone, for a forecast. */
 export function evidenceOfPage(page: WitnessPage): ChildEvidence {
   return withPage(noEvidence, page, () => "");
 }

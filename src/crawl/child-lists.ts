@@ -15,7 +15,7 @@ export class ChildLists {
   readonly #problem: ReportProblem;
   readonly #kept = new Map<string, ReadPage>();
 
-  /** `problem` is called when a list changes between two halves of a page. It may throw. */
+  /** `problem` is called when a list changes while one of its pages is read in pieces. It may throw. */
   constructor(api: KnowledgeApi, document: DocumentRef, problem: ReportProblem) {
     this.#api = api;
     this.#document = document;
@@ -56,7 +56,7 @@ function remembering(read: ReadPage): ReadPage {
   };
 }
 
-/** Stands for a page of a child list that no longer exists. */
+/** Used instead of a page of a child list that no longer exists. */
 export const noChildren: ListPage = { rows: [], total: 0, docForm: null };
 
 /**

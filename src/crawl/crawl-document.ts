@@ -33,12 +33,15 @@ export interface CrawlOptions {
   readonly childChunks: "all" | "auto" | "none";
   /** Returns the kept embedded children, including those from an earlier crawl. Called after all chunks were yielded. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
-  /** Whether rows keep the signatures of links. Needed because children are compared as rows. */
+  /** Whether rows keep the signatures of links to files. Children are compared as rows, so the comparison needs to know. */
   readonly keepSignatures: boolean;
   readonly prefetch: Prefetch;
   /** Called for every sign that the document is incomplete. It may throw to end the crawl. */
   readonly problem: ReportProblem;
-  /** Whether to read the chunks from the end, which can prove a growing list complete. A resumed crawl reads in order. */
+  /**
+   * Whether to read the last page of chunks right after the first, which can prove a growing list complete. A resumed crawl
+   * reads in order.
+   */
   readonly fromTheEnd: boolean;
   /** The progress of an earlier crawl, and the ids of the chunks that it read, in order. */
   readonly from?: { readonly howFar: HowFar; readonly ids: IdSet } | undefined;
@@ -87,7 +90,7 @@ export class DocumentCrawl {
     this.#lists = new ChildLists(api, document, this.#problems.report);
     const known = howFar && { ids, total: howFar.chunks.total, unreadable: howFar.chunks.unreadable };
     this.#proof = new ListProof("chunks", this.#problems.report, known);
-    // Ranks that an earlier process checked may have changed since, so they prove nothing.
+    // Rows may have moved since an earlier process checked their ranks, so its check proves nothing.
     this.#chunks = howFar && { ...howFar.chunks, isAnchored: false };
     this.#children = howFar?.children ?? noChildrenYet;
   }

@@ -54,7 +54,7 @@ type ListFile = v.InferOutput<typeof fileSchema>;
 /** A list and the answers that it was made from. */
 type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
-/** The largest file to read, in bytes, because a larger one does not fit in a string. A document takes about 1,000 bytes. */
+/** Maximum bytes of a file. A larger one does not fit in a string. A document takes about 1,000 bytes. */
 const largest = 500_000_000;
 
 /** A list of documents that a run uses instead of asking the service. */
@@ -96,7 +96,10 @@ export async function writeGivenList(path: string, discovery: Discovery, { job, 
   });
 }
 
-/** V8 throws a RangeError for a string that is too long. */
+/**
+ * The text of the file. Throws StopError if the file would be too long to read. V8 throws a RangeError if the text does not
+ * fit in a string.
+ */
 function textOf(file: ListFile): string {
   try {
     const content = `${jsonText(file)}\n`;

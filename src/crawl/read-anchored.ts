@@ -5,9 +5,9 @@ import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, ro
 
 /** A page, and facts about the list up to this page. */
 export interface AnchoredPage extends PageRead {
-  /** The list was read from the end, and its ranks did not change. */
+  /** Whether the list was read from its end and its ranks did not change. */
   readonly isAnchored: boolean;
-  /** Nothing was added recently. Then equal ranks prove that nothing before them was deleted. */
+  /** Whether nothing was added recently. Only then, equal ranks prove that nothing before them was deleted. */
   readonly isSettled: boolean;
 }
 

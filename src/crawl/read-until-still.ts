@@ -1,6 +1,6 @@
 import type { ProblemKind, ReportProblem } from "./read-list.js";
 
-/** Maximum reads. The last result is accepted with its flaws. */
+/** Maximum reads of something that keeps changing. The result of the last one is accepted with its flaws. */
 const attempts = 3;
 
 /** Something changed during the read and must be read again. */

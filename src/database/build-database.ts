@@ -20,7 +20,10 @@ import {
 } from "./tables.js";
 import { createViews } from "./views.js";
 
-/** Rows that DuckDB holds in memory before compressing them. Its default is 122,880, its minimum 2,048. */
+/**
+ * The size of a row group: rows that DuckDB collects in memory before it compresses them. Its default is 122,880, its minimum
+ * 2,048.
+ */
 const groupRows = 32_768;
 
 interface BuildOptions extends DuckDbOptions {

@@ -20,7 +20,7 @@ import type { DocumentChange, RunRow, RunRows } from "./tables.js";
 
 /** The database to add a run to. */
 export interface PreparedDatabase {
-  /** Undefined if nothing is known about earlier runs. */
+  /** The database of earlier runs; undefined if nothing is known about them. */
   readonly previous: string | undefined;
   /** Sentences about earlier runs that it lacks. */
   readonly losses: readonly string[];
@@ -103,7 +103,10 @@ async function loadMissing(
   return { previous: database, losses: failures, loaded };
 }
 
-/** For a job in a bucket, the local folder has only manifests. The rows are downloaded one run at a time. */
+/**
+ * Returns a function that gets the folder with the rows of a run. For a job in a bucket, it downloads one run at a time,
+ * because the local folder has only manifests.
+ */
 function rowFetcher({ store }: Workspace, whole: string, signal = new AbortController().signal): FetchRows {
   return ({ manifest }) => store.fetchRun(manifest.run_id, whole, signal);
 }
@@ -177,7 +180,10 @@ export async function loadRuns(
   return { database, loaded: runs.length - failures.length, failures };
 }
 
-/** `datasets` maps documents of earlier runs to their datasets, because a manifest lists only the ids of vanished documents. */
+/**
+ * The rows of a published run, with the facts about it. `datasets` maps documents of earlier runs to their datasets, because a
+ * manifest lists only the ids of vanished documents.
+ */
 async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise<RunRows> {
   const { manifest } = run;
   const sources = new Map<Kind, string>();

@@ -35,8 +35,8 @@ export async function recordChanges(
 }
 
 /**
- * `<kind>_before`, `<kind>_after`, and the earlier changes to keep. A run that is finished again is compared with the state before
- * its first attempt.
+ * SQL: creates the views `<kind>_before` and `<kind>_after` with both states of the documents that were read, and one with the
+ * earlier changes to keep. A run that is finished again is compared with the state before its first attempt.
  */
 function sidesOf(kind: HistoryKind, run: string, again: boolean, isRead: boolean): string {
   const state = stateBefore(kind, { later: `run_id >= ${run}`, from: "previous.main." });
@@ -158,7 +158,7 @@ async function compareLoose(connection: Connection, last: string, signal: AbortS
   await compareStates(connection, { documents, history, ...states }, signal);
 }
 
-/** One state of the loose documents. Details count if they are from the run that read the document. */
+/** One state of the documents in `loose`. Their details are used only if they are from the run that read the document. */
 function looseRows(side: "before" | "after", details: string): StateRows {
   const rowsFrom = (kind: HistoryKind | "document_details", table: string) => {
     const json = columns[kind].filter(({ type }) => isJson(type)).map(({ name }) => `${name}::VARCHAR AS ${name}`);
@@ -220,7 +220,7 @@ function foundByPair(kind: HistoryKind): string {
     FROM pairs m WHERE m.before_id IS NULL`;
 }
 
-/** SQL: the rows of one side, with 128 bits of SHA-256 instead of long values, so that a join needs little memory per row. */
+/** SQL: the rows of one state, with 128 bits of SHA-256 instead of long values, so that a join needs little memory per row. */
 function marked(kind: HistoryKind, side: "before" | "after"): string {
   const { ids, compared } = histories[kind];
   const values = compared

@@ -25,7 +25,10 @@ const column = (name: string, type: string, about: string, unit?: string): Table
 
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
-/** DuckDB samples rows, and may leave texts uncompressed in a table of changes, where few rows have texts. */
+/**
+ * A column of a table of changes, with a fixed compression for texts. DuckDB chooses by a sample of rows, and may leave texts
+ * uncompressed there, because few rows have any.
+ */
 const compressed = (each: Column): TableColumn =>
   each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);
 
@@ -166,7 +169,7 @@ export const historyKinds: readonly HistoryKind[] = ["chunks", "child_chunks"];
 /** How changes to the rows of a kind are stored. */
 interface History {
   readonly table: string;
-  /** The ids that a re-index replaces. A change has the old values, and the current ones in `new_…`. */
+  /** Id columns that a re-index fills with new values. A change has the old values, and the current ones in `new_…`. */
   readonly ids: readonly string[];
   /** The columns to compare between runs. */
   readonly compared: readonly Column[];
@@ -195,7 +198,7 @@ export function sameRow(kind: HistoryKind, left: string, right: string): string 
 /** The facts about a run that the database needs, besides its rows. */
 export interface RunFacts {
   readonly run: RunRow;
-  /** True: the run read no child chunks, so the state from earlier runs remains. */
+  /** Whether the run read no child chunks, so that those of earlier runs remain. */
   readonly withoutChildren?: boolean;
   /** Documents that are new or gone; absent if the service was not asked for its documents. */
   readonly documentChanges?: readonly DocumentChange[] | undefined;

@@ -345,7 +345,7 @@ export const stateViews: Readonly<Record<string, View>> = {
 };
 
 interface StateOptions {
-  /** SQL: which changes to undo, as a condition on `run_id`. */
+  /** SQL: a condition on `run_id` that selects the changes to undo. */
   readonly later: string;
   /** The prefix of table names: empty, or a database and a dot. */
   readonly from?: string;

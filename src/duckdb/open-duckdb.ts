@@ -25,8 +25,8 @@ export type Connection = DuckDBConnection;
 export const defaultMemory = "800MB";
 
 /**
- * The default for comparing two runs, which keeps no texts in memory. Comparing two runs with a document of 1,000,000 chunks of 500
- * characters takes at most 600 MB in total.
+ * DuckDB's default memory limit for comparing two runs, which keeps no texts in memory. Comparing two runs with a document of
+ * 1,000,000 chunks of 500 characters takes at most 600 MB in total.
  */
 export const comparisonMemory = "300MB";
 

@@ -38,7 +38,7 @@ export const documentSchema = object({
   document_id: text,
   doc_form: v.nullable(text),
   status: oneOf("complete", "unstable", "failed"),
-  /** Chunks according to the service; null if it never said. */
+  /** Chunks according to the service; null if it sent no total. */
   total: v.nullable(count),
   chunk_count: count,
   child_chunk_count: count,
@@ -82,7 +82,7 @@ const discovered = object({
       name: v.nullable(text),
       state: text,
       documents: count,
-      /** The run compared with. */
+      /** The id of the earlier run; null if there is none. */
       since: v.nullable(text),
     }),
   ),
@@ -94,7 +94,7 @@ const counts = object({
   documents: count,
   indexing_status: count,
   metadata_fields: count,
-  /** Only if the run listed the documents. */
+  /** Present only if the service listed the documents. */
   document_info: v.exactOptional(count),
   /** Not with `details: false`. */
   datasets: v.exactOptional(count),
@@ -113,7 +113,7 @@ const numberOfShard = v.pipe(
 
 /** Which part of a job a run read; absent for a whole run. */
 const shardSchema = object({
-  /** From 1. */
+  /** The index of this shard, from 1. */
   index: numberOfShard,
   count: numberOfShard,
   /** The hash of the job and the version of the tool, the same for all shards of a run. */
@@ -185,12 +185,12 @@ export const manifestSchema = object({
     datasets: v.optional(v.unknown()),
   }),
   counts,
-  /** Summed over all processes of an interrupted and resumed run. */
+  /** Requests sent by all processes of the run, including those before it was interrupted and resumed. */
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   /** Retries by reason: a status, `timeout`, `connection` or `broken answer`. */
   retries: v.record(text, count, "an object"),
   documents: listOf(documentSchema),
-  /** One for each document that was read, in the order of the job; empty with `child_chunks: none`. */
+  /** One entry for each document that was read, in the order of the job; empty with `child_chunks: none`. */
   child_lists: listOf(childListsSchema),
   /** How each document was proved complete, in the order of the job. Unknown proofs are accepted. */
   proofs: listOf(object({ dataset_id: text, document_id: text, proof: text })),

@@ -25,11 +25,11 @@ import { contradictionsIn, readDumpFolder } from "./read-manifest.js";
 export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
 
 interface FileChoice {
-  /** Whether inexact files are acceptable, because the caller removes the apostrophes of `csv_safe`. */
+  /** Whether CSV files written with `csv_safe` are acceptable, because the caller removes the apostrophes. */
   readonly guarded?: boolean;
 }
 
-/** JSONL is the fastest to read, and Parquet has types. */
+/** Preferred formats, best first: JSONL is the fastest to read, and Parquet has types. */
 const readFirst: readonly FileFormat[] = ["jsonl", "parquet"];
 
 /**
@@ -50,7 +50,7 @@ export async function openDump(path: string, consequence: string): Promise<Dump>
 
 /** A dump in any format. Every command except verify reads dumps through this class. */
 export class Dump {
-  /** With symlinks resolved. */
+  /** The path of the run folder, with symlinks resolved. */
   readonly folder: string;
   readonly manifest: Manifest;
   readonly #consequence: string;
@@ -161,7 +161,7 @@ async function sizeProblems(
   return facts.size === bytes ? [] : [`${path}: has ${facts.size} bytes instead of ${bytes}`];
 }
 
-/** Maximum problems to list. A manifest can have one for every document. */
+/** Maximum problems to list in an error. A manifest can have one for every document. */
 const shown = 20;
 
 /** A dump differs from what its run wrote. */

@@ -10,7 +10,7 @@ export interface FileFacts {
   readonly lines: number;
   /** Bytes of the longest line, without the line feed. */
   readonly longestLine: number;
-  /** Whether there may be numbers with more digits than a double holds. */
+  /** Whether the text may have numbers with more digits than a double holds. */
   readonly longNumbers: boolean;
 }
 
@@ -96,7 +96,7 @@ export class LongestRow {
   }
 }
 
-/** A number with this many digits and points may not fit a double. */
+/** A number with at least this many digits and points counts as long: it may not fit a double. */
 const long = 16;
 
 const nothing = new Uint8Array();

@@ -12,7 +12,7 @@ import { interpolate, type Variables } from "./variables.js";
 
 const nameLabel: Label = { path: ["name"], text: "name (taken from the file's name; set name to choose another)" };
 
-/** Removes settings that only a run needs. */
+/** Removes `notify` from a job file, for commands that send no notifications. */
 const silence: GivenFlag = { flag: "", path: ["notify"], value: undefined };
 
 /**
@@ -26,7 +26,7 @@ export function draftFromFile(
   { env, notifies }: { readonly env: Variables["env"]; readonly notifies: boolean },
 ): Draft {
   const what = `the job file ${fileText(file)}`;
-  // An empty file is an empty job; the check then says what is missing.
+  // An empty file counts as a job without settings, so that the check says what is missing.
   const written = parseJobText(text, what) ?? {};
   const filled = interpolate(written, { env, secrets: keyVariables(written) });
   const isSilent = !notifies && filled.findings.some(({ path }) => isWithin(path, silence.path));
@@ -87,7 +87,7 @@ function refuseBatch({ flag }: GivenFlag): Problem {
   };
 }
 
-/** How to name a setting that did not come from the file: the flag that sets it, or null. */
+/** The name in messages of a setting that did not come from the file: the flag that sets it, or null. */
 export interface Label {
   readonly path: Path;
   readonly text: string | null;
@@ -101,7 +101,7 @@ export function settingName(labels: readonly Label[], path: Path): string | null
 
 /** An unchecked job from any source. */
 export interface Draft {
-  /** The source, for errors: `the job file "nightly.yaml"`. */
+  /** The source of the job, for errors: `the job file "nightly.yaml"`. */
   readonly what: string;
   readonly document: unknown;
   /** The document before its variables were filled in, which messages may show. */
@@ -228,7 +228,10 @@ function refusal(what: string, problems: readonly Problem[]): UsageError {
   return new UsageError(`${what} is neither YAML nor JSON that can be read:`, problems);
 }
 
-/** Stops at the first branch that is too deep, so that circular aliases end here too. */
+/**
+ * Whether a value is nested at most this deep. Stops at the first branch that is too deep, so that circular aliases end here
+ * too.
+ */
 function isWithinDepth(value: unknown, levels: number): boolean {
   if (levels < 0) return false;
   const children = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];

@@ -16,7 +16,7 @@ export type ServiceOptions = Readonly<ReturnType<typeof serviceFromFile>>;
 
 export interface DatasetJob {
   readonly id: string;
-  /** all: every document that the service lists when the run starts. */
+  /** The ids of the documents. all: every document that the service lists when the run starts. */
   readonly documents: readonly string[] | "all";
   readonly batches: readonly string[];
   readonly status: readonly string[];
@@ -56,8 +56,8 @@ export interface Job {
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "counts" | "anchored";
   /**
-   * Whether to read the settings of datasets, and the details of documents: of all, which a copy needs; or `auto`, only of documents
-   * that look edited, which a restore needs.
+   * Whether to read the settings of datasets and the details of documents. true: of all documents, which a copy needs. auto:
+   * only of documents that look edited, which is enough for a restore.
    */
   readonly details: "auto" | boolean;
   /** Whether to save the files that documents were made from. */
@@ -67,7 +67,7 @@ export interface Job {
   readonly output: OutputOptions;
   /** undefined: no notifications. */
   readonly notify: Notify | undefined;
-  /** The flags that set settings, for messages. */
+  /** The settings that flags have set, so that messages name the flags. */
   readonly labels: readonly Label[];
   /** Set only by `run --shard`; undefined: read every document of the job. */
   readonly shard: Shard | undefined;

@@ -7,7 +7,10 @@ import type { Notify, NotifyStyle, NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-metrics.js";
 
-/** Timeouts in milliseconds: for a notice of the end, for a start notice that is still being sent, and for both after a signal. */
+/**
+ * Timeouts in milliseconds. `longest`: for the notice of the end. `forStart`: how long the end waits for a start notice that
+ * is still being sent. `whenInterrupted`: for both notices after a signal.
+ */
 const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
 
 /** Notifies a job's URLs when a run starts and how it ends. Never rejects: a failed notice is a warning. */

@@ -33,7 +33,7 @@ class RunMetrics {
     return { name, type: "counter", help, samples };
   }
 
-  /** The samples of the last published run, from the previous file, for a run that published nothing. */
+  /** The samples of a metric in the previous file. They are kept if this run published nothing. */
   earlier(name: string, label: string): readonly Sample[] {
     return this.#labelsBefore(name, label).map((value) => {
       const sample = this.sample(0, { [label]: value });

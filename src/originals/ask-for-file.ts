@@ -15,7 +15,7 @@ export interface OfferedFile {
   readonly name: string | null;
   readonly mimeType: string | null;
   readonly size: number | null;
-  /** Short-lived, possibly relative to the service. */
+  /** The URL of the file. It is valid for a short time, and may be relative to the service. */
   readonly address: string;
   /** Whether the address is the service's own `/download`, which may return a link. */
   readonly isOwn: boolean;
@@ -30,7 +30,7 @@ export interface AskOptions {
   readonly details: readonly Row[] | undefined;
 }
 
-/** The reason for every original that is missing because the release has no route for it. */
+/** Why an original is missing if the release has no route for it. */
 export const noOriginals = "this release does not provide originals";
 
 /**
@@ -79,17 +79,17 @@ export async function countOriginalRequests(
 /** Requests for a file attached to a chunk: its address, and the file. */
 export const attachmentRequests = 2;
 
-/** In the order tried. */
+/** The routes for originals, in the order in which they are tried. */
 const allRoutes = ["uploadFile", "downloadLink"] as const;
 type Route = (typeof allRoutes)[number];
 
 /**
- * The routes that the release may have for originals. The first document finds the right one for all; the others wait for it. A
- * temporary error, such as a 500, decides nothing, and the next document tries.
+ * Finds the route of the release for originals. The first document finds it for all; the others wait for it. A temporary
+ * error, such as a 500, decides nothing, and the next document tries.
  */
 class OriginalRoutes {
   readonly #api: FileApi;
-  /** How many of the first routes are unknown to the service. */
+  /** How many routes, from the first, the service turned out to lack. */
   #lacking = 0;
   #isDecided = false;
   #deciding: Promise<void> | undefined;
@@ -136,7 +136,7 @@ class OriginalRoutes {
   }
 }
 
-/** The facts of a document's file, from its details. Without details, the file is saved anyway. */
+/** Returns a function that gets the facts of a document's file from its details. Without details, the file is saved anyway. */
 function factsOfDetails({ api, details }: AskOptions): (ref: DocumentRef) => Promise<RawRecord> {
   const known = details && new Map(details.map((row) => [documentKey(row), row]));
   const detailsOf = async ({ datasetId, documentId }: DocumentRef): Promise<RawRecord> => {

@@ -13,7 +13,7 @@ import type { RequestCounts } from "../client/request-counts.js";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { tool } from "../tool.js";
 
-/** The key is sent only to the origin of the base URL. */
+/** Options for downloads. The key is sent only to the origin of the base URL. */
 export interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
   /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
   readonly timeout: number;
@@ -41,7 +41,7 @@ interface Downloads extends AsyncDisposable {
 }
 
 const mostRedirects = 5;
-/** Bytes to receive before they are read. Beyond this, the connection is paused. */
+/** Bytes that may wait to be read. If there are more, the connection is paused. */
 const mostWaiting = 1 << 20;
 const timeouts = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
@@ -125,7 +125,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     return { announced: /^\d{1,15}$/.test(length) ? Number(length) : null, pieces: pieces() };
   }
 
-  /** Makes sure that no answer of a file store ends the run. */
+  /** The error to throw when a download fails. It makes sure that no answer of a file store ends the run. */
   function failure(error: unknown, { origin }: URL): Error {
     client.signal.throwIfAborted();
     if (error instanceof SkipError) return error;

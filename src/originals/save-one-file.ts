@@ -26,9 +26,10 @@ export interface SaveOptions {
 export type FileFacts = Omit<SavedOriginal, "dataset_id" | "document_id" | "attachment_id" | "chunk_id">;
 
 /**
- * Saves a file at a path. A failure of the service is a verdict, not an error. Every try asks for a new address, because addresses
- * are short-lived. A file that breaks off twice at the same place is kept as it is. A file that the service lacks is not retried.
- * A 500 from the file's address is retried once: Dify sends that for a file that is gone from its storage.
+ * Saves a file at a path. Returns a failure of the service as the file's verdict instead of throwing it. Every try asks for a
+ * new address, because addresses are short-lived. A file that breaks off twice at the same place is kept as it is. A file that
+ * the service lacks is not retried. A 500 from the file's address is retried once: Dify sends that for a file that is gone
+ * from its storage.
  */
 export async function saveOriginal(
   ask: () => Promise<OfferedFile>,
@@ -95,10 +96,16 @@ async function fetchFile(
   return typeof found === "string" ? download(found, receive) : found;
 }
 
-/** No link expires within these milliseconds. Dify's links last 300 s unless FILES_ACCESS_TIMEOUT is set. */
+/**
+ * If a download fails within this many milliseconds of getting its link, the link cannot have expired. Dify's links last 300 s
+ * unless FILES_ACCESS_TIMEOUT is set.
+ */
 const sureLife = 60_000;
 
-/** For an expired link, file stores answer 403, and the service 404: "File not found or signature is invalid". */
+/**
+ * Whether an error may mean that the link has expired: file stores then answer 403, and the service 404, "File not found or
+ * signature is invalid".
+ */
 function mayHaveExpired(error: unknown): boolean {
   return error instanceof SkipError && (error.status === 403 || error.status === 404);
 }
@@ -200,8 +207,8 @@ interface Received {
 type Judged = Pick<Original, "verdict" | "reason" | "expected_bytes">;
 
 /**
- * Judges a file. It is complete if it has as many bytes as the service reports; if unknown, as many as Content-Length; if that is
- * missing too, if it ended normally.
+ * The verdict on a received file. It is complete if it has as many bytes as the service reports; if unknown, as many as
+ * Content-Length; if that is missing too, if the download ended normally.
  */
 export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: number | null): Judged {
   const expected_bytes = size ?? announced;
@@ -216,7 +223,7 @@ export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: nu
   };
 }
 
-/** Puts the same file from an earlier run at the path; undefined if there is no sound one. */
+/** Puts the same file from an earlier run at the path; returns undefined if there is no undamaged one. */
 type Reuse = (file: OfferedFile, path: string) => Promise<Pick<Received, "bytes" | "sha256"> | undefined>;
 
 /**

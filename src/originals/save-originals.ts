@@ -194,10 +194,13 @@ function cutName(name: string): string {
   return stem.replace(/[\s.]+$/, "") + ending;
 }
 
-/** Maximum originals to list. A pipeline can leave thousands of documents without one. */
+/** Maximum incomplete originals to name in warnings. A pipeline can leave thousands of documents without one. */
 const named = 20;
 
-/** Has no count, so that all shards of a run use the same text and a joined run shows it once. */
+/**
+ * The warning if the release has no route for originals. It names no number, so that all shards of a run use the same text and
+ * a joined run shows it once.
+ */
 const noRoute = `${noOriginals}: it has neither …/upload-file (Dify up to 1.8) nor …/download (Dify 1.13.1 or later)`;
 
 /** A sentence for each incomplete original, up to a maximum; only one sentence if the release has no route for originals. */

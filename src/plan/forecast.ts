@@ -14,11 +14,11 @@ export interface DocumentForecast {
   readonly lists: Readonly<Record<ChildMode, number>>;
   /** Requests for files attached to its chunks. */
   readonly attachments: number;
-  /** Bytes as JSONL. */
+  /** Bytes of the document's rows as JSONL. */
   readonly bytes: number;
 }
 
-/** The inputs that the forecasts of all documents share. */
+/** What the forecasts of all documents have in common. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
   /** Rows per page. */
@@ -81,8 +81,8 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
 }
 
 /**
- * How many documents' details a run reads. With `auto`, counts the sampled documents that look edited, and the same share of the
- * others. Each edit that the sample misses costs one more request.
+ * The number of documents whose details a run reads. With `auto`, counts the sampled documents that look edited, and the same
+ * share of the others. Each edit that the sample misses costs one more request.
  */
 export function countDetailed(surveys: readonly DocumentSurvey[], details: Job["details"]): number {
   if (details !== "auto") return details ? surveys.length : 0;
@@ -92,7 +92,7 @@ export function countDetailed(surveys: readonly DocumentSurvey[], details: Job["
   return Math.round((readable.length * edited) / Math.max(1, sampled.length));
 }
 
-/** The requests to prove this many chunks with pages of this size. */
+/** The requests to read this many chunks and prove them complete, with pages of this size. */
 function chunkRequests(
   { status, keyword }: DocumentSurvey["ref"],
   anchor: DocumentSample["anchor"] | undefined,

@@ -11,9 +11,12 @@ import type { RunProgress } from "../job/run-progress.js";
 import { attachmentsIn } from "../rows/row.js";
 import { rowFromRecord } from "../rows/row-from-record.js";
 
-/** Maximum documents to sample, largest first: enough to compute averages. */
+/** Maximum documents to sample, the largest ones: enough to compute averages. */
 const mostSampled = 100;
-/** Child lists to read of a document whose chunks embed no children: this many first, then more if some are not empty. */
+/**
+ * How many child lists to read of a document whose chunks embed no children: `firstLists`, then `moreLists` others if some of
+ * those are not empty.
+ */
 const firstLists = 3;
 const moreLists = 9;
 
@@ -25,7 +28,7 @@ export interface DocumentSurvey {
   readonly docForm: string | null;
   /** Why it cannot be read; null if it can. */
   readonly error: string | null;
-  /** Whether only its child lists cannot be read. */
+  /** Whether its chunks can be read, but not its child lists. */
   readonly lacksLists: boolean;
   /** Some of its pages; undefined if none was read. */
   readonly sample: DocumentSample | undefined;
@@ -191,7 +194,7 @@ function spread<T>(items: readonly T[], many: number): readonly T[] {
   return [...new Set(places)].flatMap((place) => items.slice(place, place + 1));
 }
 
-/** Maximum rows to measure per document. */
+/** Maximum rows per document whose size is measured. */
 const enough = 100;
 
 /** The mean row size. Leaves out rows nested too deeply to serialize, which would fail their document in a run. */

@@ -4,7 +4,7 @@ import type * as losslessJson from "lossless-json";
 const require = createRequire(import.meta.url);
 let loaded: typeof losslessJson | undefined;
 
-/** Loads the library for the first number that needs it. Most services never send one. */
+/** The library for exact numbers. It is loaded for the first number that needs it, because most services never send one. */
 function library(): typeof losslessJson {
   loaded ??= require("lossless-json") as typeof losslessJson;
   return loaded;

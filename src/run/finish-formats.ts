@@ -60,9 +60,9 @@ const finishOneByOne: Finish = async (rows, { writers, writeDatabase }, progress
 };
 
 export interface Outputs {
-  /** Written during the crawl. Always includes JSONL, because the other outputs are loaded from it. */
+  /** The text formats that are written during the crawl. Always includes JSONL, because the other outputs are loaded from it. */
   readonly formats: readonly TextFormat[];
-  /** Run at the end, in this order or in parallel. */
+  /** The writers of all formats. They run at the end, in this order or in parallel. */
   readonly writers: readonly Writer[];
   /** How many outputs DuckDB makes from the joined JSONL, including the database. */
   readonly loaded: number;

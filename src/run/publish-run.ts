@@ -40,10 +40,11 @@ interface ToPublish {
 }
 
 /**
- * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The stage
- * is flushed to disk first. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own folder,
- * so it fails once a successor has fenced us. In a bucket, the commit is one change of `head.json`, and the database one
- * conditional write; the local folder is updated after each. Rejects only if nothing was published.
+ * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The
+ * stage is flushed to disk first. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own
+ * folder, which a successor removes, so it fails once another run has taken over. In a bucket, the commit is one change of
+ * `head.json`, and the database one conditional write; the local folder is updated after each. Rejects only if nothing was
+ * published.
  */
 export async function publishRun(
   { job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }: ToPublish,
@@ -111,12 +112,12 @@ interface Failure {
   readonly sayFailed: (reason: string) => string;
 }
 
-/** The bucket's error if another run took over. */
+/** The LostError among the failures, if another run took over. */
 function lossAmong(failures: readonly Failure[]): LostError | undefined {
   return failures.map(({ error }) => error).find((error) => error instanceof LostError);
 }
 
-/** One sentence for all failures if another run took over, because that run does the remaining steps. */
+/** A sentence for each failure; only one for all if another run took over, because that run does the remaining steps. */
 function sentencesOf(failures: readonly Failure[], loss: LostError | undefined): readonly string[] {
   if (loss) return [`${loss.message}. It brings latest and the database up to date`];
   return failures.map(({ error, sayFailed }) => sayFailed(problemText(error)));
@@ -125,13 +126,14 @@ function sentencesOf(failures: readonly Failure[], loss: LostError | undefined):
 export interface Reported {
   /** The path of the report; undefined if no report was requested or it could not be written. */
   readonly report: string | undefined;
-  /** Why it could not be written; empty if it was. */
+  /** Why the report could not be written; empty if it was written or not requested. */
   readonly failures: readonly string[];
 }
 
 /**
- * Writes the report of a published run next to the runs of its job, compared with the previous complete run. The file is renamed
- * from our own folder, so a fenced run cannot replace its successor's report. Never rejects, because the run is already published.
+ * Writes the report of a published run next to the runs of its job, compared with the previous complete run. The file is
+ * renamed from our own folder, which a successor removes, so we cannot replace its report. Never rejects, because the run is
+ * already published.
  */
 export async function reportRun(
   job: Job,

@@ -102,7 +102,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
 /** The part of a job that a run reads. */
 interface Share {
   readonly discovery: Discovery;
-  /** Datasets for which this run reads the rows without a document. */
+  /** The datasets of which this run reads the rows that belong to no document. */
   readonly datasets: readonly ListedDataset[];
   /** The documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
@@ -114,7 +114,10 @@ function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   return { discovery: discoveryOfShard(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
-/** Call it after changed documents were read again, because that decides which documents look edited. */
+/**
+ * Reads the settings of datasets and the details of documents, once per run. Call it after changed documents were read again,
+ * because that decides which documents look edited.
+ */
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,

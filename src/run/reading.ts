@@ -23,7 +23,7 @@ export interface Reading {
   readonly list: DocumentList | undefined;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
-  /** Rows without a document, besides those of the discovery. */
+  /** Rows that belong to no document, besides those of the discovery. */
   readonly rows: RunRows;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;

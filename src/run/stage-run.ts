@@ -73,7 +73,7 @@ function foldersIn(files: readonly StagedFile[]): readonly string[] {
 /** Stages the reading. If DuckDB cannot load a document's rows, that document fails, and the files are made again without it. */
 async function stageReading(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
-  // A shard has only some documents of a list; the join compares them.
+  // Only for a whole run: a shard has only some documents of the list, so `kbdump join` compares them.
   const isWhole = options.job.shard === undefined;
   const discovered = isWhole ? await compareDiscovery(reading.discovery, earlierListings(runs, runId)) : undefined;
   for (let kept = reading; ; ) {
@@ -178,7 +178,7 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
   return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
 }
 
-/** The name of the segments for rows without a document. */
+/** The name of the segments for rows that belong to no document. */
 const runSegments = "run";
 /** Rows to convert to text at once. */
 const rowsAtOnce = 1_000;

@@ -8,7 +8,7 @@ export function requestCounts({ sent, retried, throttled, bytes }: RequestSum): 
   return { sent, retried, throttled, bytes };
 }
 
-/** Characters per write. */
+/** Characters to collect before writing. */
 const atOnce = 1_000_000;
 
 /** Writes and flushes the manifest of a staged run. */

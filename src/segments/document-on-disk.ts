@@ -10,7 +10,7 @@ import { valueIf } from "../schema.js";
 import { Segment, type SegmentFacts, type Stored, segmentLocation, segmentName, storedSchema } from "./segment.js";
 import type { SharedSegments } from "./shared-segments.js";
 
-/** Limits on unwritten commits and characters of rows. A kill can lose no more than this. */
+/** Rows are written once this many commits or characters are waiting. A kill loses no more than that. */
 const commitsWaiting = 8;
 const charactersWaiting = 65_536;
 /** If more characters of rows are waiting, the crawl waits for the disk. */
@@ -26,7 +26,7 @@ export class DocumentOnDisk<State, Result> {
   readonly #folder: string;
   readonly #name: string;
   readonly #asideName: string;
-  /** The file of lines kept aside. It exists only if there are any. */
+  /** The file for the lines of `keepAside`. It exists only if there are any. */
   readonly asidePath: string;
   #journal: FileHandle | undefined;
   #hasJournal = false;
@@ -87,7 +87,7 @@ export class DocumentOnDisk<State, Result> {
     return this.#segments.has(this.#asideName);
   }
 
-  /** Keeps lines beside the rows until the document is finished. They are written before the rows that are added next. */
+  /** Stores lines in a separate file until the document is finished. They are written before the rows that are added next. */
   keepAside(lines: readonly string[]): void {
     if (lines.length > 0) this.#segments.addTexts(this.#asideName, lines);
   }
@@ -160,7 +160,7 @@ export class DocumentOnDisk<State, Result> {
     return done;
   }
 
-  /** Writes until nothing is due, including rows that arrive meanwhile. */
+  /** Writes everything that is waiting, including rows that arrive meanwhile. */
   async #writeDue(): Promise<void> {
     try {
       while (this.#isDue()) {

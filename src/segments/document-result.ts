@@ -37,7 +37,7 @@ export const resultSchema = object({
 
 export type DocumentResult = v.InferOutput<typeof resultSchema>;
 
-/** A document that could not be read. It has no rows. */
+/** The result of a document that could not be read. It has no rows. */
 export function failedDocument(
   { dataset_id, document_id, doc_form = null, total = null, sweeps = 0 }: FailedRow,
   error: string,

@@ -22,7 +22,7 @@ import {
 import { readLines, segmentPath } from "./segment.js";
 import { type SegmentPaths, type Sweep, sweepsOf } from "./sweep-document.js";
 
-/** Maximum flaws to list. */
+/** Maximum flaws to name in the error of a document. */
 const most = 5;
 
 type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
@@ -139,7 +139,10 @@ async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   return { read, ids };
 }
 
-/** Lists the properties by name: with a spread, each object would get its own hidden class, and V8 keeps 400 bytes for it. */
+/**
+ * Combines the result of a document with its files. Lists the properties by name: with a spread, each object would get its own
+ * hidden class, and V8 keeps 400 bytes for it.
+ */
 function documentOf(
   { row, drift, childLists, proof, edited }: DocumentResult,
   files: readonly SegmentFile[],

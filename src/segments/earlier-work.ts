@@ -33,7 +33,7 @@ interface EarlierWork {
   readonly startedAt: Date;
 }
 
-/** Records in the work folder what the run reads, and when it started. */
+/** Writes plan.json: what the run reads, and when it started. */
 export async function writePlan(
   work: string,
   job: Job,
@@ -151,7 +151,10 @@ function reasonAgainst(
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
 }
 
-/** Another machine may have published a newer run of the job. Then this work has older data than that run. */
+/**
+ * Why to give up work if another machine has published a newer run of the job meanwhile: the work has older data. Undefined if
+ * there is no newer run.
+ */
 async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promise<string | undefined> {
   const newest = remote && (await readdir(runs)).filter(isRunId).sort().at(-1);
   return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
@@ -182,7 +185,7 @@ const files = {
   details: "details.json",
 } as const;
 
-/** A reading that happens once per run. */
+/** Something that a run reads once: see `readOnce`. */
 interface OnceRead<T> {
   /** Checks the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
   readonly schema: GenericSchema<unknown, T>;
@@ -208,7 +211,7 @@ export async function readOnce<T>(
   return answer;
 }
 
-/** V8 throws a RangeError for a string that is too long. */
+/** For `catch`: ignores the RangeError that V8 throws for a string that is too long; rethrows any other error. */
 function unlessTooLong(error: unknown): void {
   if (!(error instanceof RangeError)) throw error;
 }

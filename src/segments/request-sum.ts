@@ -22,7 +22,7 @@ export const noRequests: RequestSum = { sent: 0, answered: 0, retried: 0, thrott
 /** The file in a run's work folder with the request counts of all its processes so far. */
 export const requestFile = "requests.json";
 
-/** Milliseconds between writes. A kill loses at most the counts of this time. */
+/** Milliseconds between two writes of the sum. A kill loses at most the requests of that time. */
 const every = 100;
 
 /** The current sum of requests. It is written a last time at the end of its scope. */

@@ -111,7 +111,7 @@ export class Segment {
     await file?.close();
   }
 
-  /** Created late, because most small documents have no files of their own. */
+  /** The counts of the content. Created on first use, because most small documents have no files of their own. */
   get #counts(): ByteFacts {
     this.#counted ??= new ByteFacts();
     return this.#counted;

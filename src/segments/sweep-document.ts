@@ -25,7 +25,7 @@ type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: s
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether unchanged ranks are proof enough for settled chunks that were read from the end. If not, all pages but the last are read again. */
+  /** Whether unchanged ranks prove settled chunks that were read from the end. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
@@ -100,7 +100,7 @@ async function splitLists(
   return lists;
 }
 
-/** A digest of the first chunks, and the ids of the others. */
+/** Reads the stored chunks: a digest of the first `rows` chunks, and the ids of the others. */
 async function storedChunks(
   path: string | undefined,
   rows: number,

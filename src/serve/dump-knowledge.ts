@@ -222,13 +222,13 @@ function newestReadings(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => newest.get(documentKey(row)) === row);
 }
 
-/** Fields that the service lists for a document, but a dump of chunks lacks. */
+/** Fields that the service sends for a document, but that a dump without `document_info` lacks. */
 const unknownOfDocument = [
   ...["name", "position", "indexing_status", "display_status", "created_at", "tokens", "word_count"],
   ...["hit_count", "enabled", "archived", "error"],
 ];
 
-/** A document that the job names by id, so that the service did not list it. */
+/** The record of a document that the job names by id, so that the service did not list it. */
 function unlisted({ document_id, doc_form }: DocumentRow): Listed {
   return { id: document_id, ...Object.fromEntries(unknownOfDocument.map((name) => [name, null])), doc_form };
 }

@@ -54,8 +54,9 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
 }
 
 /**
- * Removes waiting snapshots after the database that holds them is published. Renames each into our own folder first, so that a
- * fenced run removes none. If a snapshot cannot be removed, the next run reads it again, without adding it twice.
+ * Removes waiting snapshots after the database that holds them is published. Renames each into our own folder first, so that
+ * nothing is removed once another run has taken over. If a snapshot cannot be removed, the next run reads it again, without
+ * adding it twice.
  */
 export async function removeWaiting(paths: readonly string[], leased: LeasedJob): Promise<void> {
   for (const path of paths) {

@@ -28,7 +28,7 @@ import {
   type WatchProgress,
 } from "./watched-documents.js";
 
-/** Retries of a request. Few, because another poll follows anyway. */
+/** Maximum retries of a request. Few, because another poll follows anyway. */
 const mostRetries = 2;
 
 /**
@@ -61,7 +61,10 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   return { status: statusOf(progress, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
 }
 
-/** Reports an unreadable database as a warning, because it must not hide how the watch ended. */
+/**
+ * Adds the stored readings to the database. Reports an unreadable database as a warning, because it must not hide how the
+ * watch ended.
+ */
 async function addReadings(job: Job, context: Required<RunOptions>): Promise<boolean> {
   return addWaiting(job, context).catch((error: unknown) => {
     if (!(error instanceof StopError)) throw error;
@@ -75,7 +78,10 @@ function statusOf({ documents }: WatchProgress, inTime: boolean): WatchedStatus[
   return [...documents.values()].every(({ state }) => state === "completed") ? "completed" : "error";
 }
 
-/** The service may come back after an outage. Retries of single requests are not reported. */
+/**
+ * Polls until there is nothing left to wait for. Waits for a service that is down, and does not report the retries of single
+ * requests.
+ */
 async function pollToTheEnd(
   poll: Poll,
   job: Job,
@@ -176,7 +182,7 @@ class Poll {
     this.#outage = outage;
   }
 
-  /** Warns about each thing once. */
+  /** Warns about every new problem. A problem is reported once. */
   #warn(at: number): void {
     const warnings = watchWarnings(this.#options.progress.documents, at).filter(
       ({ about }) => !this.#reported.has(about),
@@ -188,7 +194,7 @@ class Poll {
   }
 }
 
-/** Whether there were answers before this poll. */
+/** What the service had answered before this poll. */
 interface Earlier {
   /** Whether the service ever answered. */
   readonly service: boolean;

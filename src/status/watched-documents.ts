@@ -10,9 +10,9 @@ export interface WatchedDocument {
   /** `gone`: its batch was read and no longer lists it. */
   readonly state: DocumentState | "gone";
   readonly firstSeen: number;
-  /** How often it was read. */
+  /** The number of readings that had this document. */
   readonly reads: number;
-  /** When it was last seen to progress; undefined if never. */
+  /** When a reading last showed progress; undefined if none did. */
   readonly moved: number | undefined;
   readonly samples: readonly Sample[];
 }
@@ -49,7 +49,7 @@ export function advance(documents: WatchedDocuments, readings: readonly BatchRea
   return { documents: next, changed: [...changed.values()] };
 }
 
-/** Whether there is nothing left to wait for. */
+/** Whether there is nothing left to wait for at this document. */
 export function isOver({ state }: WatchedDocument): boolean {
   return state === "completed" || state === "error" || state === "gone";
 }
@@ -110,7 +110,7 @@ export interface Sample {
 /** Maximum samples for the rate. Older ones say little about what comes next. */
 const most = 32;
 
-/** Stages before indexing, in which the total still grows. */
+/** The stages before indexing, in which the total of chunks still grows. */
 const before = new Set(["waiting", "parsing", "cleaning", "splitting"]);
 
 /** Adds the sample of a new reading. Drops earlier ones if the document started over, which lowers the count. */
@@ -138,12 +138,12 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
 /** A document counts as stuck after these milliseconds without progress. */
 export const stuckAfter = 600_000;
 
-/** This many identical readings count as a sign of being stuck if the document's times are old. */
+/** After this many readings without a change, a document counts as stuck if the times that the service reports are old. */
 const fewReadings = 3;
 
 const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
 
-/** Milliseconds since a document was last seen to progress. */
+/** Milliseconds since a reading last showed progress of a document, or since the first reading. */
 export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
   return now - (moved ?? firstSeen);
 }

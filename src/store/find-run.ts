@@ -17,7 +17,7 @@ export async function findRun(word: string, options: FindOptions): Promise<strin
   return fetched(await findRunToFetch(word, options), options);
 }
 
-/** A run folder. For a run in a bucket: the folder of its copy, and the run to copy. */
+/** A run that was found: its folder. For a run in a bucket: the folder for its copy, and the run to copy. */
 export interface RunToFetch {
   readonly folder: string;
   readonly inBucket?: RunInBucket | undefined;
@@ -75,7 +75,10 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
   throw noRun(word, "it is the run itself; name an older one");
 }
 
-/** The run after the `@`, or else the newest complete run of the job. Throws UsageError if there is none. */
+/**
+ * The run of a job that a word means: the one after the `@`, or else the newest complete one. Throws UsageError if there is
+ * none.
+ */
 async function meant(job: FoundJob, word: string): Promise<RunToFetch> {
   if (job.run !== undefined) return named(job, job.run, word);
   const found = await newestCompleteOf(job);

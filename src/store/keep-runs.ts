@@ -7,7 +7,7 @@ import { ifAbsent, isThere } from "../files/files.js";
 import type { Keep } from "../job/job.js";
 
 export interface PastRun {
-  /** Contains the time at which the run began (see `timeOfRun`). */
+  /** The id of the run, which contains its start time (see `timeOfRun`). */
   readonly runId: string;
   readonly status: "complete" | "partial";
   /** Whether it has no documents because the service listed none. */
@@ -22,7 +22,7 @@ export interface Decision extends PastRun {
   readonly keep: boolean;
   /** Every rule that keeps it. */
   readonly rules: readonly KeepRule[];
-  /** Every rule that keeps it, or one sentence on why none does. */
+  /** Why it is kept, one text per rule, or one sentence on why it is not. */
   readonly reasons: readonly string[];
 }
 

@@ -52,8 +52,9 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
 }
 
 /**
- * Takes the lease of a job: takes the lock, makes our own folder, and fences every other owner, even without a lock. Read published
- * files only after that. Throws BusyError if another run has it, LostError if another took over meanwhile.
+ * Takes the lease of a job's folder: takes the lock, makes our own folder, and stops every other owner from publishing, even
+ * one without a lock. Read published files only after that. Throws BusyError if another run has it, LostError if another took
+ * over meanwhile.
  */
 export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
   const folders = foldersOf(job);
@@ -90,7 +91,7 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
 async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
   await makeOwnFolder(join(leased.own, "from"));
-  // A process that froze before it made its folder must not fence the current owner of the lock.
+  // This process may have been frozen before it made its folder. Then it must not stop the current owner of the lock.
   await lock.confirm();
   await makeFolder(leased.runs);
   await makeFolder(leased.waiting);
@@ -110,8 +111,8 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 }
 
 /**
- * Returns the LostError behind an error if we lost the job: without our folder, any operation can fail. The LostError names the
- * successor if it left a mark, even if `error` is a LostError that does not.
+ * The LostError that explains an error, if another run took over: any operation can fail then, because our folder is gone. The
+ * LostError names the successor if it left a note, even if `error` is a LostError that does not.
  */
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;
@@ -126,7 +127,7 @@ export async function lossBehind(error: unknown, leased: LeasedJob): Promise<Los
   });
 }
 
-/** Milliseconds that requests to the bucket may still take after the user interrupts. */
+/** Milliseconds that requests to the bucket may continue after the user interrupts. */
 const grace = 10_000;
 
 /**

@@ -130,7 +130,7 @@ const readDocument = (body: unknown) => {
   return isListed(document) && isText(batch) ? { id: document.id, batch } : undefined;
 };
 
-/** Accepts any JSON object, such as `{"result": "success"}`. */
+/** For writes whose answer has no useful content: accepts any JSON object, such as `{"result": "success"}`. */
 const readNothing = (body: unknown) => (isMapping(body) ? null : undefined);
 
 /** Accepts any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. */

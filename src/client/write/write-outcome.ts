@@ -72,7 +72,10 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   return { kind: "refused", status, message: refusal.message, reason };
 }
 
-/** Only hints about the address apply to writes; other read hints would mislead. */
+/**
+ * The end of the message for a failed write. Of the hints for reads, only those about the address apply; the others would
+ * mislead.
+ */
 function writeHint(answer: Answer, refusal: Refusal, facts: MessageFacts): string {
   if (answer.status === 403) return "; may this key write to the dataset?";
   if (answer.status < 400) return hintFor(answer, refusal, facts);

@@ -40,11 +40,12 @@ export interface Writer extends WriteOperations {
 /** How often to send a write that the service refuses because there are too many requests. */
 const throttledTries = 12;
 /**
- * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice that of the last request.
- * If a request takes longer, this process may have been frozen, and another one may have taken over.
+ * A request that takes too long between `beforeSend` and its first byte asks `beforeSend` again: this process may have been
+ * frozen, and another one may have taken over. Too long is more than twice the time of the last request, but that limit stays
+ * between these two, in milliseconds.
  */
 const [shortestStart, longestStart] = [1_000, 10_000];
-/** How often to send a request that takes longer than usual to start. */
+/** How often to try a request that takes too long to start. */
 const startTries = 4;
 
 /** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */
@@ -60,7 +61,7 @@ export function openWriter(options: WriterOptions): Writer {
   const exchangeOnce = (outgoing: Outgoing): Promise<Answer | Undone> =>
     exchange(outgoing, connections).catch((error: unknown) => outcomeOfError(error, late.aborted));
   let usual = shortestStart;
-  /** Sends after `beforeSend` agrees. If the request starts later than usual, it checks again before a byte is sent. */
+  /** Sends after `beforeSend` agrees. If the request takes too long to start, asks `beforeSend` again before a byte is sent. */
   const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
     if (!beforeSend) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {

@@ -23,7 +23,7 @@ interface FormatModule {
   readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;
   readonly readRows: ReadRows;
   readonly selectRows: SelectRows;
-  /** Whether quoted line feeds do not end a row. */
+  /** Whether rows may contain line feeds in quotes. */
   readonly hasQuotedLines?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Writer {
 /** A text format. Its rows are written during the crawl, into segments that are joined at the end. */
 export interface TextFormat {
   readonly format: string;
-  /** The text before the rows of a file. */
+  /** The text before the rows of a file, such as a header. */
   readonly head: (kind: Kind) => string;
   /** The rows as texts of one or more rows. A line feed follows each text. */
   readonly texts: (kind: Kind, rows: readonly Row[]) => readonly string[];
@@ -135,7 +135,7 @@ export function joinedRows({ tables }: Pick<StagedRows, "tables">, kind: Kind): 
   return files.length > 0 ? allFiles(files) : undefined;
 }
 
-/** Combines several files. */
+/** Several files as one, read in sequence. */
 export function allFiles(files: readonly RowFiles[]): RowFiles {
   return {
     paths: files.flatMap(({ paths }) => paths),

@@ -9,7 +9,7 @@ import { openRequestHandler } from "./request-handler.js";
 export interface ClientOptions {
   /** Source of credentials, region, endpoint and proxies, in the usual AWS variables. */
   readonly env: NodeJS.ProcessEnv;
-  /** Ends every request. */
+  /** Aborting it ends every request. */
   readonly signal: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export interface S3 {
   readonly client: SdkClient;
   readonly location: BucketPrefix;
   readonly signal: AbortSignal;
-  /** Request members that identify an object. */
+  /** The members of a request that name the object. */
   readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
   /** Settles like `request`, but rejects with an error that names the failed action, the key and a remedy. */
   readonly ask: <T>(what: string, key: string, request: () => Promise<T>) => Promise<T>;

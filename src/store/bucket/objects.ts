@@ -12,7 +12,7 @@ export type Condition = "absent" | { readonly etag: string };
 /** The result of a write. refused: the condition did not hold, and nothing was written. */
 export type Written = { readonly etag: string } | "refused";
 
-/** The expected content of a file; with an undefined SHA-256, any content of this size. */
+/** The expected content of a file. With an undefined SHA-256, any content of this size matches. */
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string | undefined;
@@ -195,13 +195,13 @@ export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: 
   return reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
 }
 
-/** Request members for a condition. */
+/** The headers that make a write conditional. */
 function conditionHeaders(condition: Condition | undefined) {
   if (condition === undefined) return {};
   return condition === "absent" ? { IfNoneMatch: "*" } : { IfMatch: condition.etag };
 }
 
-/** The facts that identify a write. */
+/** A write to send, and the facts by which its object can be recognized later. */
 interface Write {
   readonly sha256: string;
   readonly condition: Condition | undefined;
@@ -235,14 +235,17 @@ async function reconciled(
   });
 }
 
-/** Conflicts of conditional writes: https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html */
+/**
+ * Whether the store refused a write because its condition did not hold:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+ */
 function isRefusal(error: unknown, condition: Condition | undefined): boolean {
   const { status } = factsOf(error);
   if (condition === undefined) return false;
   return status === 412 || status === 409 || (condition !== "absent" && isAbsent(error));
 }
 
-/** Whether the write may have succeeded although its request failed. NoSuchUpload can mean that the upload is already complete. */
+/** Whether a write may have succeeded although its request failed. NoSuchUpload can mean that the upload is already complete. */
 function isAmbiguous(error: unknown): boolean {
   const { status, code } = factsOf(error);
   if (error instanceof RetryError || code === "NoSuchUpload") return true;
@@ -307,7 +310,7 @@ function responseHeaders(response: unknown): Readonly<Record<string, string>> {
 /** An object is missing, or differs from what kbdump uploaded. Exit 1. */
 export class DamagedError extends StopError {}
 
-/** Bytes per request. They stay in memory until they are written. */
+/** Bytes to fetch with one request. They stay in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
 /** The expected content of a fetched file, and hooks for its transfer. */
@@ -368,7 +371,7 @@ async function readRange(s3: S3, key: string, { start, etag, facts }: Range) {
   });
 }
 
-/** `bytes`: the actual size, if it differs. */
+/** The error for an object that differs from `facts`. `bytes`: its actual size, if that differs. */
 function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = facts.bytes): DamagedError {
   const difference =
     bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;

@@ -22,21 +22,21 @@ export interface JobFolders {
   readonly runs: string;
   /** `output/<job>/.work`. Readers must not use it. */
   readonly private: string;
-  /** Readings of `kbdump status` for the next run to load. */
+  /** Status snapshots of `kbdump status`, for the next run to load. */
   readonly waiting: string;
 }
 
 /** The folders of a job and of its owner. */
 export interface OwnFolder extends JobFolders {
   /**
-   * `.work/<token>`, used only by this process. Every rename that publishes starts in it, and every rename that removes something
-   * ends in it. A successor first renames and removes this folder (it fences us), so that our late operations fail. This process
-   * never makes the folder again.
+   * The folder of this owner, `.work/<token>`, used only by this process. Every rename that publishes starts in it, and every
+   * rename that removes something ends in it. A successor first renames and removes this folder (it fences us), so that our
+   * late operations fail. This process never makes the folder again.
    */
   readonly own: string;
 }
 
-/** The rights of a process that has the lease of a job. */
+/** A job whose lease this process has, and what it may use. */
 export interface LeasedJob extends OwnFolder {
   /** Identifies this lease. */
   readonly token: string;
@@ -135,14 +135,14 @@ export async function newestComplete(
 /** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends LeasedJob {
   readonly runId: string;
-  /** The start of the run that began this work. For resumed work, that is an earlier run. */
+  /** When this work began. For resumed work, that is when the earlier run started. */
   readonly startedAt: Date;
   readonly work: string;
   /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
   readonly segments: string;
   /** The folder that becomes the run folder. */
   readonly stage: string;
-  /** Temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
+  /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
   readonly scratch: string;
 }
 

@@ -8,7 +8,7 @@ const textOrNull = v.fallback(v.nullable(text), null);
 
 /** The process that owns the lock of a job. */
 const ownerSchema = object({
-  /** Identifies this lease, so that no two locks have the same content. Null in the lock of an unknown program. */
+  /** Identifies this lease, so that no two locks have the same content. Null if another program wrote the lock. */
   id: textOrNull,
   pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   host: text,

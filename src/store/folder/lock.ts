@@ -15,7 +15,7 @@ import {
 } from "./lock-owner.js";
 
 interface LockOptions {
-  /** Milliseconds between two heartbeats. */
+  /** Milliseconds between two heartbeats; default: 10 s. */
   readonly every?: number;
   /** The start of the error if another owner has the lock; default: `another run of this job is active`. */
   readonly busy?: string;
@@ -28,7 +28,7 @@ export interface Lock {
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
   /** Aborted with a LostError after we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
   readonly lost: AbortSignal;
-  /** Rejects with that LostError, which names the current owner, if we lost the lock. */
+  /** Checks the lock. Rejects with the LostError of `lost`, which names the current owner, if we lost it. */
   readonly confirm: () => Promise<void>;
   /**
    * Releases the lock. Marks it through our own file handle first, then moves it into `folder`, which only we use. If another run
@@ -37,7 +37,7 @@ export interface Lock {
   readonly release: (folder: string) => Promise<void>;
 }
 
-/** Our lock file under its own name. All its hard links share one heartbeat. */
+/** Our lock file under a name of its own. All its hard links share one heartbeat. */
 interface Mine {
   readonly path: string;
   readonly text: string;
@@ -49,8 +49,8 @@ interface Mine {
 /**
  * Takes the lock of a job. Throws BusyError, naming the owner, if another run has it. Takes over immediately if the lock was
  * released, or if its process ran on this machine and ended. Otherwise takes over after two minutes without a heartbeat, which
- * owners send every 10 s. The lock usually prevents two runs at the same time. Fencing (fence.ts) ensures that only one can
- * publish, because a frozen process does not know that it lost the lock.
+ * owners send every 10 s. The lock usually prevents two runs at the same time. It cannot ensure that only one publishes,
+ * because a frozen process does not know that it lost the lock; `fenceOthers` does.
  */
 export async function lockJob(folder: string, now: Date, { every = 10_000, busy }: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
@@ -143,9 +143,9 @@ async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
 async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   await mine.file.write(releaseMark, Buffer.byteLength(mine.text)).catch(() => {}); // on a full disk, it is removed without a mark
   if (!isLockOf(await readLock(path), mine.text)) return;
-  if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
+  if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder or the lock is gone
   const moved = await readLock(aside);
-  if (!moved) return; // our folder was fenced after the move
+  if (!moved) return; // a successor removed our folder after the move
   if (!isLockOf(moved, mine.text)) await link(aside, path).catch(ifPresent(undefined)).catch(ifAbsent(undefined));
   await rm(aside, { force: true });
 }
@@ -213,15 +213,15 @@ function isReleased({ text }: LockFile): boolean {
   return text.endsWith(releaseMark);
 }
 
-/** Whether a lock has this text, released or not. */
+/** Whether a lock is the one that was written with this text, released or not. */
 function isLockOf(found: LockFile | undefined, text: string): boolean {
   return found?.text === text || found?.text === `${text}${releaseMark}`;
 }
 
 interface Holder {
-  /** Undefined if its lock file cannot be read. */
+  /** The owner that the lock file names; undefined if its text is invalid. */
   readonly owner: Owner | undefined;
-  /** Undefined if unknown: see `isAlive`. */
+  /** Whether the process of the owner is alive; undefined if unknown: see `isAlive`. */
   readonly alive: boolean | undefined;
   /** Milliseconds since the last heartbeat. */
   readonly age: number;
