@@ -38,7 +38,7 @@ export interface ListPage {
   readonly answeredAt?: number | undefined;
 }
 
-/** Checks records without copying them or their list. */
+/** Schema of a list of records. It copies neither the list nor the records. */
 const recordsIn = (name: string) =>
   v.custom<readonly RawRecord[]>(areRecords, `the answer has no list of objects "${name}"`);
 const listed = v.custom<readonly Listed[]>(

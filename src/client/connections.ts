@@ -11,7 +11,7 @@ export const undici: typeof import("undici") = createRequire(import.meta.url)("u
 
 /** The service to send requests to. */
 export interface ServiceOptions extends MessageFacts {
-  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
+  /** The base URL, which ends in the version segment: `https://kb.example.com/v1`. */
   readonly baseUrl: string;
 }
 

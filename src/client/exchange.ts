@@ -16,18 +16,18 @@ export interface Outgoing {
   readonly target: string;
   /** JSON text, or a multipart form, which sets its own content type; absent: no body. */
   readonly body?: string | FormData | undefined;
-  /** Called when a connection exists, right before the first byte is sent. If it throws, nothing is sent. */
+  /** Called once a connection is open, right before the first byte is sent. If it throws, nothing is sent. */
   readonly onStart?: () => void;
 }
 
 export interface ExchangeOptions extends ServiceOptions {
-  /** Seconds for one request, from its start to the last byte. */
+  /** Maximum seconds for one request, from its start to the last byte of the answer. */
   readonly timeout: number;
   /** Seconds to wait for the first byte of an answer. Undefined (the default): only `timeout` applies. */
   readonly silence?: () => number | undefined;
   /** Maximum bytes of one body, both as received and decompressed. */
   readonly maxBody: number;
-  /** Ends every request. */
+  /** Aborting it ends every request. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
 }

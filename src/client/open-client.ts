@@ -25,9 +25,9 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly retries?: number;
   /** Maximum bytes of one body; default: 64 MB. */
   readonly maxBody?: number;
-  /** Called with the milliseconds of a pause of all requests, after a refusal. */
+  /** Called when all requests pause after a refusal, with the length of the pause in milliseconds. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
-  /** Ends every request and every wait. */
+  /** Aborting it ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly progress?: RequestCounts;
   /** Whether an outage fails single requests instead of the whole run; default: false. */
@@ -41,7 +41,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
    * be random.
    */
   readonly onRetry?: (reason: string, wait: number) => void;
-  /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
+  /** Called for every answer, with the milliseconds from getting a slot to its last byte. */
   readonly onAnswer?: OnAnswer | undefined;
   /** Network, time and randomness; default: the real ones. */
   readonly environment?: Partial<Environment>;
@@ -76,7 +76,7 @@ export interface Client extends Lane {
   /** Pauses all requests for some milliseconds, as the service asked. */
   readonly pause: (milliseconds: number) => void;
   readonly openLane: (options: LaneOptions) => Lane;
-  /** Closes the connections until the next request. */
+  /** Closes all open connections. The next request opens new ones. */
   readonly closeConnections: () => Promise<void>;
   /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;

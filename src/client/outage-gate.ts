@@ -89,7 +89,7 @@ export class OutageGate {
     return true;
   }
 
-  /** Ends all waiting. */
+  /** Ends every wait, because the client closes. */
   end(): void {
     this.#service.release("given up");
     this.#daemon.release("given up");
@@ -182,7 +182,7 @@ class Gate {
     return this.state === "closed" && !this.#isProbeDue;
   }
 
-  /** Returns whether this request is the probe. */
+  /** Takes the permission to send a probe, if one is due. Returns whether it was due. */
   takeProbe(): boolean {
     const isProbe = this.#isProbeDue;
     this.#isProbeDue = false;

@@ -76,7 +76,7 @@ export class Pace {
   #floor: number | undefined;
   /** Refusals minus other answers, at least 0: see `limitLevel`. */
   #level = 0;
-  /** Consecutive refusals. */
+  /** Refusals since the last other answer. */
   #inARow = 0;
   /** Refusals above the usual share, counted while the rate is unrestricted or at its floor: see `firstExcess`. */
   #excess = 0;
@@ -85,7 +85,7 @@ export class Pace {
   #last = Number.NEGATIVE_INFINITY;
   #pauseStart = 0;
   #pausedUntil = 0;
-  /** The first pause of a series, and whether the service set its length. */
+  /** The first pause of a series, in milliseconds. `isAsked`: whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
   /** The last pause that we chose, and the last pause that was long enough; 0 before the first limit. */

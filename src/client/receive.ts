@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 /** An answer as received, with its body in pieces. */
 export interface Received {
   readonly status: number;
-  /** Lower-case names. */
+  /** The headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly pieces: readonly Buffer[];
 }
@@ -34,19 +34,19 @@ export class LongBodies {
     this.#longest = longest;
   }
 
-  /** Pauses a body until its turn comes. */
+  /** Registers a long body. It is paused until all earlier ones are received. */
   enter(controller: Dispatcher.DispatchController): void {
     if (this.#queue.push(controller) > 1) controller.pause();
   }
 
-  /** The buffer of the body whose turn it is; undefined for others. */
+  /** The buffer, for the body that is being received; undefined for bodies that wait. */
   bufferOf(controller: Dispatcher.DispatchController): Buffer | undefined {
     if (controller !== this.#queue[0]) return undefined;
     this.#buffer ??= Buffer.allocUnsafeSlow(this.#longest);
     return this.#buffer;
   }
 
-  /** Lets the next body continue if this one had its turn. */
+  /** Removes a body. If it was the one being received, the next body continues. */
   leave(controller: Dispatcher.DispatchController): void {
     const index = this.#queue.indexOf(controller);
     if (index >= 0) this.#queue.splice(index, 1);
@@ -61,7 +61,7 @@ export class LongBodies {
  * 5 kB took 92 µs of CPU time with it, and takes 53 µs with this handler.
  */
 export class Receiving implements Dispatcher.DispatchHandler {
-  /** Rejects with the connection error or the reason given to `end`. */
+  /** Resolves with the answer. Rejects with the error of the connection, or with the reason given to `end`. */
   readonly answer: Promise<Received>;
   /** The status of the answer, once its headers are in; otherwise 0. */
   status = 0;

@@ -4,7 +4,7 @@ import { codeOf } from "./failed-request.js";
 
 /** One GET request, relative to the base URL. */
 export interface Request {
-  /** Starts with a slash; every segment is percent-encoded. */
+  /** The path. It starts with a slash, and every segment is percent-encoded. */
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
 }
@@ -13,7 +13,7 @@ export interface Request {
 export interface Answer {
   readonly url: string;
   readonly status: number;
-  /** Lower-case names. */
+  /** The headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
 }
@@ -24,7 +24,7 @@ export interface Answer {
  */
 export type Send = (request: Request) => Promise<Answer>;
 
-/** `/datasets/x/documents` with its query, relative to the base URL. */
+/** The path and query of a request, relative to the base URL. */
 export function targetOf(request: Request): string {
   const query = request.query.map((pair) => pair.map(percentEncoded).join("=")).join("&");
   return query ? `${request.path}?${query}` : request.path;

@@ -9,9 +9,9 @@ export const sampleSize = 5;
 
 /** Evidence of the children of one document, from its pages of chunks. */
 export interface ChildEvidence {
-  /** The same on all pages; null if the service sends none, or before the first page. */
+  /** The `doc_form` of the document, which all pages share; null if the service sends none, or before the first page. */
   readonly docForm: string | null;
-  /** Chunks examined. */
+  /** The number of chunks on the pages read so far. */
   readonly chunks: number;
   /** Chunks that embed at least one child. */
   readonly embedding: number;
@@ -25,11 +25,11 @@ export interface ChildEvidence {
 
 /** A sampled chunk. Its child list must match the children that the chunk embeds. */
 export interface SampledChunk {
-  /** Index in the document, from 0. */
+  /** The index of the chunk in the document, from 0. */
   readonly index: number;
-  /** Number of embedded children. */
+  /** The number of children that the chunk embeds. */
   readonly rows: number;
-  /** The `ChildDigest` of their rows; "" if there are none. */
+  /** The `ChildDigest` of the embedded children; "" if there are none. */
   readonly digest: string;
 }
 
@@ -49,7 +49,7 @@ export const noEvidence: ChildEvidence = {
  */
 export type ChildSource = "lists" | "embedded" | "none";
 
-/** A source and the reason for choosing it. */
+/** The source of a document's children, and the reason for choosing it. */
 export interface ChildPlan {
   readonly source: ChildSource;
   readonly reason: string;
@@ -145,7 +145,7 @@ interface WitnessPage {
   /** Rows that were on no earlier page. */
   readonly records: readonly Listed[];
   readonly docForm: string | null;
-  /** Chunks in the whole document, from its first page. */
+  /** The number of chunks in the whole document, according to its first page. */
   readonly total: number;
 }
 

@@ -61,7 +61,7 @@ interface Item {
   readonly chunkId: string;
   /** The chunk's embedded children; undefined if there are none or they were not kept. */
   readonly embedded: readonly Listed[] | undefined;
-  /** Undefined if the list is not needed. */
+  /** The child list of the chunk; undefined if it is not read. */
   readonly list: { readonly readPage: ReadPage; readonly first: PageRead | undefined } | undefined;
 }
 

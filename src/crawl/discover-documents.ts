@@ -136,7 +136,7 @@ async function askForName(api: Pick<KnowledgeApi, "dataset">, id: string): Promi
 /** A dataset whose documents must be found. */
 interface Wanted {
   readonly dataset: DatasetJob;
-  /** null if unknown. */
+  /** The name of the dataset; null if unknown. */
   readonly name: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface ListedDataset extends DatasetJob {
 /** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
-  /** null if the service does not report it. */
+  /** The name of the dataset; null if the service does not report it. */
   readonly name: string | null;
   /**
    * listed: every document is known · unsettled: the list changed during every read, and may be incomplete · failed: it could not
@@ -49,9 +49,9 @@ export interface Found {
 
 /** The ids of a job's documents, and the lists that they came from. */
 export interface Discovery {
-  /** In the order of the job, then of the service. */
+  /** The datasets, in the order of the job, or of the service if the job reads all. */
   readonly datasets: readonly ListedDataset[];
-  /** undefined when the job names every document by id, so that no list was requested. */
+  /** The answers of the service; undefined if the job names every document by id, so that no list was requested. */
   readonly found: Found | undefined;
 }
 
@@ -195,7 +195,7 @@ export async function compareDiscovery(
   };
 }
 
-/** The datasets whose documents are known, in the order of the job. */
+/** The datasets whose documents are known and can be compared, in the order of the job. */
 function subjectsOf(datasets: readonly ListedDataset[], { listings }: Found): readonly Subject[] {
   const documentsOf = new Map(datasets.map(({ id, documents }) => [id, documents]));
   return listings
@@ -247,7 +247,7 @@ export async function* earlierListings(runs: string, runId: string): AsyncGenera
   }
 }
 
-/** Undefined if that run listed nothing. */
+/** The listings in the manifest of an earlier run; undefined if it listed no documents. */
 function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"] | undefined {
   if (!manifest?.discovered) return undefined;
   const found = new Map(

@@ -18,11 +18,11 @@ import type { Discovery, Listing } from "./discovery.js";
 /** The fields of a list of documents. `format` is always 1 so far. */
 const documentListEntries = {
   format: v.literal(1, "1"),
-  /** In the order of the job, then of the service. Skipped datasets come last. */
+  /** The datasets, in the order of the job, then of the service. Skipped datasets come last. */
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null if the service did not report it. */
+      /** The name of the dataset; null if the service did not report it. */
       name: v.nullable(text),
       /** `named`: the job names its documents by id. The other states are those of a listing. */
       state: oneOf("named", "listed", "unsettled", "failed", "skipped"),
@@ -60,7 +60,7 @@ const largest = 500_000_000;
 /** A list of documents that a run uses instead of asking the service. */
 interface GivenList {
   readonly discovery: Discovery;
-  /** Identifies this file. */
+  /** The SHA-256 of the file, which identifies it. */
   readonly sha256: string;
 }
 

@@ -11,7 +11,7 @@ export interface HowFar {
 
 /** The chunks read so far, page by page in order. */
 export interface ChunksSoFar extends ListSize {
-  /** From the last page that has one; null if none has. */
+  /** The `doc_form` of the last page that has one; null if none has. */
   readonly docForm: string | null;
   readonly pages: number;
   /** The number of answers that these pages took, at least: see `answersOf`. */

@@ -177,7 +177,7 @@ export class ListProof {
     return rows;
   }
 
-  /** Call it after the last page. */
+  /** Reports what is missing at the end of the list. Call it after the last page. */
   finish(): void {
     if (!this.isWhole) {
       const listed = this.#ids.size + this.#unreadable;

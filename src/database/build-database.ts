@@ -135,7 +135,7 @@ async function addRunRow(connection: Connection, run: RunRow): Promise<void> {
 /** The database of earlier runs. */
 interface Previous {
   readonly path: string;
-  /** Our own copy. */
+  /** The path of the copy, which only this process uses. */
   readonly copy: string;
 }
 

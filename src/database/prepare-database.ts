@@ -22,7 +22,7 @@ import type { DocumentChange, RunRow, RunRows } from "./tables.js";
 export interface PreparedDatabase {
   /** The database of earlier runs; undefined if nothing is known about them. */
   readonly previous: string | undefined;
-  /** Sentences about earlier runs that it lacks. */
+  /** A sentence for each earlier run that the database lacks. */
   readonly losses: readonly string[];
   /** Whether the published database cannot be read and must be kept aside. */
   readonly isDamaged: boolean;

@@ -76,7 +76,7 @@ const ofChildren = {
   changed: "children_changed",
   reindexed: "children_reindexed",
 };
-/** The counts of changes_per_run. */
+/** The comments of the columns of `changes_per_run` that hold counts. */
 const aboutCounts: Readonly<Record<string, string>> = {
   added: "chunks added",
   removed: "chunks removed",

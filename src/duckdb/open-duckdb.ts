@@ -8,9 +8,9 @@ import { makeTemporaryFolder } from "../temporary-folder.js";
 export interface DuckDbOptions {
   /** DuckDB's memory limit, such as `800MB`. */
   readonly memory: string;
-  /** Its number of threads; default: `duckDbThreads`. */
+  /** DuckDB's number of threads; default: `duckDbThreads`. */
   readonly threads?: number;
-  /** The folder for its spill files. */
+  /** The folder for DuckDB's spill files. */
   readonly temporary: string;
   /** Aborting it interrupts the running statement, which rejects with the reason. */
   readonly signal?: AbortSignal | undefined;

@@ -12,13 +12,16 @@ import type { CheckedTable, Dump } from "./open-dump.js";
 /** How the rows of a table are read. */
 export interface ReadRowsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Updated while hashing. */
+  /** The progress, which is updated while files are hashed. */
   readonly progress?: ReadProgress | undefined;
   /** The step to show in the progress; default: `hashing <file>`. */
   readonly step?: string;
   /** JSON as text (the default) or as DuckDB's type JSON. */
   readonly json?: "JSON" | "VARCHAR";
-  /** False: may round fractions with more digits than a double holds. Reading then takes a half to a third of the time. */
+  /**
+   * Whether numbers stay exact. If false, fractions with more digits than a double holds may be rounded, and reading takes a
+   * half to a third of the time.
+   */
   readonly exact?: boolean;
   /** Whether to remove the apostrophes that `csv_safe` added. */
   readonly unguarded?: boolean;

@@ -29,7 +29,7 @@ const file = object({
   rows: count,
   bytes: count,
   sha256,
-  /** The facts of the text; only for a compressed file. */
+  /** The size and hash of the text before compression; absent if the file is not compressed. */
   uncompressed: v.exactOptional(object({ bytes: count, sha256 })),
 });
 
@@ -42,7 +42,7 @@ export const documentSchema = object({
   total: v.nullable(count),
   chunk_count: count,
   child_chunk_count: count,
-  /** Times that the document was read. */
+  /** How often the document was read. */
   sweeps: count,
   error: v.nullable(text),
 });
@@ -78,7 +78,7 @@ const discovered = object({
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null if the job names the dataset by id. */
+      /** The name of the dataset; null if the job names it by id. */
       name: v.nullable(text),
       state: text,
       documents: count,
@@ -96,7 +96,7 @@ const counts = object({
   metadata_fields: count,
   /** Present only if the service listed the documents. */
   document_info: v.exactOptional(count),
-  /** Not with `details: false`. */
+  /** Absent with `details: false`, like `document_details`. */
   datasets: v.exactOptional(count),
   document_details: v.exactOptional(count),
 });
@@ -159,7 +159,7 @@ const facts = {
 /** The file that a document was made from, or one attached to one of its chunks. */
 export const originalSchema = object({
   ...facts,
-  /** Relative to the run folder; null without a file. */
+  /** The path of the file, relative to the run folder; null if there is no file. */
   path: v.nullable(originalPath),
 });
 
@@ -196,22 +196,22 @@ export const manifestSchema = object({
   proofs: listOf(object({ dataset_id: text, document_id: text, proof: text })),
   files: listOf(file),
   /**
-   * Only with `originals: true`. For each document, in the order of the job: its own file if it was uploaded, then those attached
-   * to its chunks.
+   * The original files, present only with `originals: true`. For each document, in the order of the job: its own file if it
+   * was uploaded, then those attached to its chunks.
    */
   originals: v.optional(listOf(originalSchema)),
   /** Fields with an unexpected type or no column: `table.field` → count. */
   drift: v.record(text, count, "an object"),
   warnings: listOf(text),
-  /** Only if the service was asked for its documents. */
+  /** The documents that the service listed; absent if it was not asked. */
   discovered: v.optional(discovered),
-  /** Only for a run with `--shard`, which writes only JSONL, regardless of `options.output.formats`. */
+  /** Present only for a run with `--shard`. It writes only JSONL, regardless of `options.output.formats`. */
   shard: v.optional(shardSchema),
-  /** Only for a dump made by `join`. */
+  /** Present only for a dump made by `kbdump join`. */
   joined: v.optional(joinedSchema),
 });
 
-/** Null if the manifest does not have it. */
+/** A count that may be missing in other manifests; then null. */
 const countOrNull = v.fallback(v.nullable(count), null);
 
 /** The part of a manifest that identifies a run and its result. Used to read other runs, including those of other versions. */
@@ -250,7 +250,7 @@ export function partsOf({ path }: Pick<ManifestFile, "path">): FileParts {
 export interface DumpTable {
   readonly kind: Kind;
   readonly format: FileFormat;
-  /** As shown in messages: `chunks.jsonl`, even if it is a folder. */
+  /** The name in messages: `chunks.jsonl`, even if it is a folder. */
   readonly path: string;
   readonly files: readonly ManifestFile[];
   readonly rows: number;
@@ -292,7 +292,7 @@ export type Original = v.InferOutput<typeof originalSchema>;
 
 /** A file that a manifest lists. */
 export interface ListedFile {
-  /** Relative to the run folder. */
+  /** The path of the file, relative to the run folder. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;

@@ -164,7 +164,7 @@ async function sizeProblems(
 /** Maximum problems to list in an error. A manifest can have one for every document. */
 const shown = 20;
 
-/** A dump differs from what its run wrote. */
+/** Thrown if a dump differs from what its run wrote. */
 export class UnsoundError extends StopError {
   readonly problems: readonly string[];
 
@@ -180,13 +180,13 @@ export class UnsoundError extends StopError {
 
 /** A complete original or attachment of a dump. */
 interface SavedFile {
-  /** Absolute. */
+  /** The absolute path of the file. */
   readonly path: string;
-  /** Its name in the service; if unknown, the name of the file. */
+  /** The name of the file in the service; if unknown, the name of the saved file. */
   readonly name: string;
   readonly mime_type: string | null;
   readonly bytes: number;
-  /** In hex, from the manifest. */
+  /** The SHA-256 from the manifest, in hex. */
   readonly sha256: string;
 }
 

@@ -6,7 +6,7 @@ import { type FileHandle, open } from "node:fs/promises";
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string;
-  /** Line feeds; in JSONL, the number of rows. */
+  /** The number of line feeds; in JSONL, of rows. */
   readonly lines: number;
   /** Bytes of the longest line, without the line feed. */
   readonly longestLine: number;

@@ -34,7 +34,7 @@ export type Fingerprint = Pick<FileFacts, "bytes" | "sha256">;
 
 /** A joined file. Size and hash are those of the file, compressed or not. */
 export interface JoinedFile extends Fingerprint {
-  /** The facts of its text. */
+  /** The facts of the text before compression. */
   readonly text: FileFacts;
 }
 

@@ -158,7 +158,7 @@ function decompressionError(cause: unknown): unknown {
   return new UnreadableError(isTrailing ? trailing : "has a damaged compressed text", { cause });
 }
 
-/** Bytes per write. */
+/** Bytes to collect before they are passed on. */
 const size = 1 << 20;
 
 /**
@@ -205,7 +205,7 @@ interface OpenFile {
 
 /** Reads ranges, such as documents, from several files in any order. Adjacent ranges of a file need few system calls. */
 export class RangeReader {
-  /** Ordered by last use; the most recent comes last. */
+  /** The open files by path, the most recently used last. */
   readonly #files = new Map<string, OpenFile>();
 
   /** Yields the bytes of a range in pieces. A piece is valid until the next one. Rejects if the file ends before the range. */

@@ -55,7 +55,6 @@ function onceEach(leaves: readonly Leaf[]): readonly Leaf[] {
 
 /** Flags that name a service and how to ask it, unchecked. */
 export interface ServiceFlags {
-  /** The base URL. */
   readonly to?: unknown;
   readonly keyEnv?: unknown;
   readonly allowHttp?: unknown;

@@ -45,7 +45,7 @@ interface Source {
   readonly what: string;
   readonly written: unknown;
   readonly filled: ReturnType<typeof interpolate>;
-  /** Settings that are set without a flag. */
+  /** Settings that the command makes without a flag. */
   readonly more: readonly GivenFlag[];
 }
 

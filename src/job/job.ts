@@ -65,11 +65,11 @@ export interface Job {
   /** Hours within which an interrupted run is resumed. */
   readonly resumeWithin: number;
   readonly output: OutputOptions;
-  /** undefined: no notifications. */
+  /** Where to send notifications; undefined: nowhere. */
   readonly notify: Notify | undefined;
   /** The settings that flags have set, so that messages name the flags. */
   readonly labels: readonly Label[];
-  /** Set only by `run --shard`; undefined: read every document of the job. */
+  /** The part of the job to read, set only by `run --shard`; undefined: all documents. */
   readonly shard: Shard | undefined;
   /** The file of `run --documents-from`, which lists the documents; undefined: ask the service. */
   readonly documentsFrom: string | undefined;

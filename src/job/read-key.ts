@@ -109,7 +109,7 @@ interface Ended {
   readonly killedBy: NodeJS.Signals | null;
 }
 
-/** Rejects if the program cannot start, or if the signal is aborted, which kills it. */
+/** The output of a program. Rejects if it cannot start, or if the signal is aborted, which kills it. */
 function outputOf(
   program: string,
   args: readonly string[],

@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 /** A prefix in an object store. */
 export interface BucketPrefix {
   readonly bucket: string;
-  /** Keys start with it and a slash; empty: the whole bucket. */
+  /** The beginning of all keys, followed by a slash; empty: the whole bucket. */
   readonly prefix: string;
 }
 

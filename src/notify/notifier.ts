@@ -22,7 +22,7 @@ export class Notifier {
   readonly #startEnd = new AbortController();
   #start: Promise<void> = Promise.resolve();
 
-  /** `env` configures the proxies. */
+  /** `env`: the environment variables that set proxies. */
   constructor(notify: Notify, env: NodeJS.ProcessEnv, warn: (message: string) => void) {
     this.#notify = notify;
     this.#env = env;
@@ -114,7 +114,7 @@ export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyl
 /** Maximum failed documents to list in the text. */
 const mostNames = 3;
 
-/** One line for people: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
+/** The message as one line: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
 function endText({ job, status, message, failedNames }: RunOutcome): string {
   const verdict = message.startsWith(status) ? message : `${status}: ${message}`;
   const more = failedNames.length - mostNames;
@@ -142,7 +142,7 @@ function teamsMessage(text: string): string {
 const toolText = `${tool.name} ${tool.version}`;
 
 interface SendOptions {
-  /** Configures the proxies. */
+  /** The environment variables that set proxies. */
   readonly env: NodeJS.ProcessEnv;
   /** Aborting it ends the sending, including the current try. */
   readonly signal: AbortSignal;

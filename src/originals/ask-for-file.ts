@@ -106,7 +106,7 @@ class OriginalRoutes {
     return this.#lacking < allRoutes.length;
   }
 
-  /** Throws SkipError if there is no route or no file. */
+  /** Asks for the file of a document. Throws SkipError if there is no route or no file. */
   async ask(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
     while (this.#deciding) await this.#deciding;
     const answer = this.#askFirst(ref);
@@ -204,7 +204,7 @@ interface AttachmentRef {
 /** A file to save. */
 export interface WantedFile {
   readonly ref: DocumentRef;
-  /** Null for the file that the document was made from. */
+  /** The attachment; null for the file that the document was made from. */
   readonly attachment: AttachmentRef | null;
   /** The name of the file in the run's work folder. */
   readonly name: string;

@@ -22,9 +22,9 @@ export interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions,
 
 /** A file whose response has started. */
 export interface IncomingFile {
-  /** Content-Length; null if missing. */
+  /** The size according to Content-Length; null without it. */
   readonly announced: number | null;
-  /** Rejects with RetryError if the connection breaks or stalls. */
+  /** The bytes. Rejects with RetryError if the connection breaks or stalls. */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 

@@ -198,9 +198,9 @@ function linkIn(bytes: Buffer): string | undefined {
 interface Received {
   readonly bytes: number;
   readonly sha256: string;
-  /** Content-Length; null if missing. */
+  /** The size according to Content-Length; null without it. */
   readonly announced: number | null;
-  /** Why it broke off; null if it ended normally. */
+  /** Why the download broke off; null if it ended normally. */
   readonly brokeOff: string | null;
 }
 

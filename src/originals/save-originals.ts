@@ -141,7 +141,7 @@ function nameOf({ attachment_id: id, name }: SavedOriginal): string {
   return id === null ? safe : safeFileName(`${folderName(id)}-${safe}`);
 }
 
-/** One folder per document. If a second dataset has the same document, its folder gets another name. */
+/** The folder name of every document. If two datasets have the same document, its second folder gets another name. */
 function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string> {
   const folders = new Map<string, string>();
   const taken = new Set<string>();
@@ -158,7 +158,7 @@ function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string>
 
 /** Maximum bytes of a file name, leaving room for suffixes of other programs. */
 const longest = 200;
-/** Windows reserves these names for devices, with any ending. */
+/** Names that Windows reserves for devices, with any ending. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 
 /**

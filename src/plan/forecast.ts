@@ -21,7 +21,7 @@ export interface DocumentForecast {
 /** What the forecasts of all documents have in common. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
-  /** Rows per page. */
+  /** Rows per page, for lists of chunks and child lists. */
   readonly sizes: { readonly chunks: number; readonly children: number };
   /** A similar sampled document, for documents that were not sampled. */
   readonly like: (survey: DocumentSurvey) => DocumentSample | undefined;

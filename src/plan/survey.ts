@@ -26,24 +26,27 @@ export interface DocumentSurvey {
   /** Chunks that the service counts; null if unknown. */
   readonly total: number | null;
   readonly docForm: string | null;
-  /** Why it cannot be read; null if it can. */
+  /** Why the document cannot be read; null if it can. */
   readonly error: string | null;
   /** Whether its chunks can be read, but not its child lists. */
   readonly lacksLists: boolean;
-  /** Some of its pages; undefined if none was read. */
+  /** Facts from some pages of the document; undefined if none was read. */
   readonly sample: DocumentSample | undefined;
 }
 
 /** Facts from some pages of a document and some of its child lists. */
 export interface DocumentSample {
-  /** Rows on page 1. */
+  /** The number of rows on page 1. */
   readonly pageRows: number;
   /** Chunks on all pages read. */
   readonly chunks: number;
   /** Whether other pages repeat rows of page 1; undefined if there is only one page. */
   readonly repeats: boolean | undefined;
   readonly evidence: ChildEvidence;
-  /** How `anchored` can prove the pages: with single rows, by reading all pages but the last twice, or not at all. */
+  /**
+   * How a run with `consistency: anchored` can prove the pages. settled: with requests for single rows. young: by reading all
+   * pages but the last twice. none: not at all.
+   */
   readonly anchor: "settled" | "young" | "none";
   /** Whether chunks embed what their child lists hold; unknown if no list has children. */
   readonly embedding: "agrees" | "differs" | "absent" | "unknown";

@@ -288,16 +288,16 @@ export interface Column {
   readonly type: ColumnType;
   /** The field of the service's record; undefined if kbdump provides the value. */
   readonly field: string | undefined;
-  /** The meaning of its values. */
+  /** The meaning of the values. */
   readonly about: string;
-  /** The unit of its values, such as `characters`; undefined if they have none. */
+  /** The unit of the values, such as `characters`; undefined if they have none. */
   readonly unit: string | undefined;
   readonly role: ColumnRole | undefined;
   /** How the table of changes names a change of this column; undefined if it has no name. */
   readonly change: ChangeName | undefined;
-  /** Whether it holds links to files, which the service signs again on every read. */
+  /** Whether the values have links to files, which the service signs again on every read. */
   readonly signed: boolean;
-  /** Whether it holds texts of any length. */
+  /** Whether the texts of the column can have any length. */
   readonly long: boolean;
   /** Whether the service sends the value too, although kbdump provides it. */
   readonly sentToo: boolean;

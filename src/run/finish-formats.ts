@@ -66,7 +66,7 @@ export interface Outputs {
   readonly writers: readonly Writer[];
   /** How many outputs DuckDB makes from the joined JSONL, including the database. */
   readonly loaded: number;
-  /** Undefined if the job has no database. */
+  /** Builds the database; undefined if the job has none. */
   readonly writeDatabase: DatabaseWriter | undefined;
   /** The temporary path of the new database; undefined if the job has none. */
   readonly newDatabase: string | undefined;

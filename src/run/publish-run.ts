@@ -18,7 +18,7 @@ import { lossBehind } from "../store/lease.js";
 /** The paths of a published run. */
 export interface Published {
   readonly folder: string;
-  /** Undefined if the job has no database, or if it could not be replaced. */
+  /** The path of the job's database; undefined if the job has none, or if it could not be replaced. */
   readonly database: string | undefined;
   /** A sentence for each step that failed after the commit. The next run repeats the step. */
   readonly problems: readonly string[];
@@ -28,14 +28,14 @@ export interface Published {
 interface ToPublish {
   readonly job: Job;
   readonly manifest: Manifest;
-  /** Undefined if the job has no database. */
+  /** The path of the new database; undefined if the job has none. */
   readonly newDatabase: string | undefined;
   /** Whether the published database is known to be damaged. It is kept under another name. */
   readonly isDamaged: boolean;
   /** The status snapshots that the new database contains. */
   readonly waiting: readonly string[];
   readonly onCommit: (state: CommitState) => void;
-  /** Cancels an upload. A committed run stays. */
+  /** Aborting it cancels an upload. A committed run stays. */
   readonly signal: AbortSignal;
 }
 

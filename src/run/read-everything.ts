@@ -104,7 +104,7 @@ interface Share {
   readonly discovery: Discovery;
   /** The datasets of which this run reads the rows that belong to no document. */
   readonly datasets: readonly ListedDataset[];
-  /** The documents of all shards; undefined if the run is not a shard. */
+  /** The list of the documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
 }
 
@@ -194,9 +194,9 @@ interface Answers {
   /** Sentences about the reading of the documents, for the user. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
-  /** Undefined with `details: false`. */
+  /** The settings of datasets and details of documents; undefined with `details: false`. */
   readonly details: DetailsReading | undefined;
-  /** Undefined without `originals: true`. */
+  /** The original files; undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
   /** The indexing status before the documents were read; `after`: the status after that. */
   readonly before: StatusReading;
@@ -248,7 +248,7 @@ export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
   readonly after: Pick<StatusReading, "rows">;
 }
 
-/** The input of `statusWarnings`. */
+/** The readings of the indexing status that `statusWarnings` compares. */
 interface StatusReadings {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };

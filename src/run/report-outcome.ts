@@ -44,19 +44,19 @@ export class OutcomeReport {
     this.#notifier = job.notify && new Notifier(job.notify, context.env, (message) => context.log("warn", message));
   }
 
-  /** Call it when the run has its lease and id. */
+  /** Notifies the job's URLs of the start. Call it when the run has its lease and id. */
   began(workspace: LeasedJob & { readonly runId: string }): void {
     this.#runId = workspace.runId;
     this.#lease = workspace;
     this.#notifier?.start(this.#job.name, workspace.runId);
   }
 
-  /** Call it when the run is published and still has its lease, to write the metrics. */
+  /** Writes the metrics of a published run. Call it while the run has its lease. */
   async published(run: PublishedRun): Promise<void> {
     await this.#measure(publication(run));
   }
 
-  /** Call it when the run failed and still has its lease. */
+  /** Writes the metrics of a failed run. Call it while the run has its lease. */
   async broke(error: unknown): Promise<void> {
     await this.#measure(failure(error, this.#context.signal));
   }

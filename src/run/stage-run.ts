@@ -127,7 +127,7 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: Stage
   };
 }
 
-/** The staged files of a run, and other entries of its manifest. */
+/** The files of a run, and what its manifest says about them. */
 interface Staged {
   readonly files: readonly StagedFile[];
   readonly discovered: Discovered | undefined;
@@ -232,7 +232,7 @@ async function joinRows(
   return { folder: workspace.stage, compression: output.compress, tables, rows };
 }
 
-/** One table per kind, or one for each dataset. */
+/** The tables to write: one per kind, or one per kind and dataset. */
 function tablesOf(
   kind: Kind,
   rows: number,

@@ -235,7 +235,7 @@ export class DocumentSegments {
     segment.add(texts);
   }
 
-  /** Whether there is a file of this name. */
+  /** Whether a file with this name was written. */
   has(file: string): boolean {
     return this.#segments.has(file);
   }
@@ -272,7 +272,7 @@ export class DocumentSegments {
     for (const segment of this.#segments.values()) await segment.close();
   }
 
-  /** Removes the file with this name, if there is one. */
+  /** Removes the file with this name, if it exists. */
   async remove(file: string): Promise<void> {
     const segment = this.#segments.get(file);
     if (!segment) return;
@@ -281,7 +281,7 @@ export class DocumentSegments {
     await rm(join(this.#folder, file), { force: true });
   }
 
-  /** Removes all files. */
+  /** Removes all files of the segments. */
   async discard(): Promise<void> {
     await this.close();
     for (const file of this.#segments.keys()) await rm(join(this.#folder, file), { force: true });

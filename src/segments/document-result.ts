@@ -28,7 +28,7 @@ export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "
 export const resultSchema = object({
   row: documentSchema,
   drift: driftSchema,
-  /** Null if the document could not be read, or the job skips child chunks. */
+  /** How the children of the document were read; null if the document could not be read, or the job skips child chunks. */
   childLists: v.nullable(childListsSchema),
   proof: proofSchema,
   /** Whether rows look edited, added or disabled: see `EditEvidence`. */
@@ -80,14 +80,14 @@ export function isFinished(
 
 /** A document that was read, and the location of its rows. */
 export interface DumpedDocument extends DocumentResult {
-  /** One per kind and text format that has rows. */
+  /** The files with its rows: one per kind and text format, if there are any rows. */
   readonly files: readonly SegmentFile[];
   /** Whether an earlier process read it. */
   readonly isOld: boolean;
 }
 
 const attemptSchema = object({
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   number: count,
   /** How often the document was read before, including sweeps. */
   sweeps: count,

@@ -221,7 +221,7 @@ async function forgetOnceRead(work: string): Promise<void> {
   for (const file of Object.values(files)) await rm(join(work, file), { force: true });
 }
 
-/** Raise it when the format of the work folder changes. */
+/** The version of the work folder's format. Raise it when the format changes, so that older work is not continued. */
 const workFormat = 4;
 
 /**

@@ -36,7 +36,7 @@ export const documentsPerSlot = 2;
 
 /** All documents of a run, and notes about the reading. */
 interface DocumentsRead {
-  /** In the order of the job. */
+  /** The documents, in the order of the job. */
   readonly documents: readonly DumpedDocument[];
   readonly notes: readonly string[];
 }

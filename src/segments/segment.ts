@@ -59,7 +59,7 @@ export class Segment {
     }
   }
 
-  /** Whether its file may exist. */
+  /** Whether the file of the segment may exist. */
   get isWritten(): boolean {
     return this.#isWritten;
   }
@@ -122,7 +122,10 @@ export class Segment {
     this.#facts = undefined;
   }
 
-  /** Always creates a new file: an existing one may be hard-linked to a published run. */
+  /**
+   * Opens the file. Replaces an existing one unless this process continues it, because it may be hard-linked to a published
+   * run.
+   */
   async #open(): Promise<FileHandle> {
     if (this.#continued) return open(this.#path, "a");
     const again = () => open(this.#path, "wx", 0o600);
@@ -143,13 +146,13 @@ export class Segment {
   }
 }
 
-/** One document on disk: its state, and the facts of its segments at that moment. */
+/** The state of a document, and the facts of its segments at that time, as stored on disk. */
 export interface Stored<State> {
   readonly state: State;
   readonly segments: readonly SegmentFacts[];
 }
 
-/** A stored state with its segments. */
+/** The schema of a stored state. */
 export function storedSchema<State>(state: v.GenericSchema<unknown, State>) {
   return object({ state, segments: listOf(factsSchema) });
 }

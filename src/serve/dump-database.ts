@@ -16,7 +16,6 @@ import { documentKey } from "../rows/row.js";
 import { recordFromRow } from "../rows/row-from-record.js";
 import { makeTemporaryFolder } from "../temporary-folder.js";
 
-/** DuckDB's memory limit. */
 const memory = "800MB";
 
 /** The kinds of rows to load. Documents come from the manifest instead. */

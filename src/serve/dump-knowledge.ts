@@ -25,7 +25,7 @@ const longestEmbedded = 256_000;
 interface Dataset {
   readonly id: string;
   readonly name: string | null;
-  /** By lower-case id, in the order of the dump. */
+  /** The documents by lower-case id, in the order of the dump. */
   readonly documents: Map<string, DocumentRow>;
 }
 

@@ -82,7 +82,7 @@ interface Counts {
   readonly total: number;
 }
 
-/** Undefined while the service has no counts, for example right after an update. */
+/** The counts in a row of `indexing_status`; undefined while the service has none, for example right after an update. */
 export function countsOf({ completed_segments: done, total_segments: total }: Row): Counts | undefined {
   if (typeof done !== "number" || typeof total !== "number" || total <= 0) return undefined;
   return { done: Math.max(0, Math.min(done, total)), total };
@@ -176,7 +176,7 @@ export interface WatchProgress {
   /** When every batch was last read. */
   readAt: number | undefined;
   polls: number;
-  /** Stored readings, which are those with changes. */
+  /** The number of stored readings. Only readings with changes are stored. */
   readings: number;
 }
 
@@ -192,6 +192,6 @@ export interface WatchOptions extends Pick<RunOptions, "env" | "signal" | "log" 
   readonly progress?: WatchProgress;
   /** Called after every poll with the new or changed documents. */
   readonly onPoll?: (changed: readonly WatchedDocument[]) => void;
-  /** May reject when the signal is aborted. */
+  /** Waits between polls. May reject when the signal is aborted. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }

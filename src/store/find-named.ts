@@ -36,7 +36,7 @@ export interface FoundJob {
   readonly file?: string | undefined;
   /** The id of a run, or its beginning, if the word has one after an `@`. */
   readonly run?: string | undefined;
-  /** Only for a job in a bucket. Its files are not copied yet. */
+  /** The job in the bucket, before its files are copied; undefined for a local job. */
   readonly copy?: JobCopy | undefined;
 }
 
@@ -181,7 +181,7 @@ export async function copyFrom(url: string, options: FindOptions): Promise<JobCo
   throw noSuchThing(url, `there is no ${headKey} in it; ${await insteadOf(url, options)}`);
 }
 
-/** Defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
+/** The options for a copy, with defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
 function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCopyOptions {
   return {
     env,
@@ -196,11 +196,11 @@ function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCop
 interface BucketWord {
   /** The address of the job: `s3://bucket/prefix/<job>`. */
   readonly url: string;
-  /** The id of a run, or its beginning. */
+  /** The id of a run, or its beginning, if the word names a run. */
   readonly run?: string | undefined;
   /** The run folder, if the word includes it: `runs/<run_id>.<epoch>-<token>`. */
   readonly folder?: string;
-  /** Set if the word names the job's database. */
+  /** True if the word names the job's database; otherwise absent. */
   readonly isDatabase?: true;
 }
 

@@ -170,7 +170,7 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   }
 }
 
-/** The file in a work folder that names its bucket address. */
+/** The name of the file in a work folder that has the address of the bucket. */
 const markName = "bucket";
 
 /**

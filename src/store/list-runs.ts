@@ -10,7 +10,7 @@ import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger 
 
 export interface ListedRun extends RunFolder {
   readonly folder: string;
-  /** Whether `latest` points to it. */
+  /** Whether `latest` points to the run. */
   readonly isLatest: boolean;
   /** The rules of `output.keep` that keep it; empty: the next run removes it; null: no rules are known. */
   readonly keptBy: readonly KeepRule[] | null;
@@ -26,7 +26,7 @@ export interface RunAtWork {
 export interface RunList {
   readonly job: string;
   readonly folder: string;
-  /** Newest first. */
+  /** The published runs, newest first. */
   readonly runs: readonly ListedRun[];
   /** Entries in the folder of runs that are not runs, with the reason. */
   readonly strangers: readonly Stranger[];

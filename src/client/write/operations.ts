@@ -9,9 +9,9 @@ import type { LocalFile, ReadAnswer, WriteOutcome } from "./write-outcome.js";
 type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
-  /** Called right before sending, after waiting for the pace. Rejects if this process must stop sending. */
+  /** Called right before a write is sent, after the wait for the pace. Rejects if this process must stop sending. */
   readonly beforeSend?: () => Promise<void>;
-  /** Called after every answer with its milliseconds, not counting the wait for the pace. */
+  /** Called for every answer, with the milliseconds that it took, without the wait for the pace. */
   readonly onAnswer?: (milliseconds: number) => void;
 }
 

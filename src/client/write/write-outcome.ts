@@ -29,7 +29,7 @@ export type Undone =
   | {
       readonly kind: "refused";
       readonly status: number;
-      /** The service's own words. */
+      /** The message that the service sent. */
       readonly message: string;
       readonly reason: string;
     }
@@ -102,9 +102,9 @@ export type ReadAnswer<T> = (body: unknown, key: string) => T | undefined;
 /** A file on disk to send. */
 export interface LocalFile {
   readonly path: string;
-  /** Its name in the service. */
+  /** The name that the file gets in the service. */
   readonly name: string;
-  /** Null: the service guesses it from the name. */
+  /** The MIME type of the file; null: the service guesses it from the name. */
   readonly mime_type: string | null;
 }
 

@@ -25,7 +25,7 @@ export interface WriterOptions extends ServiceOptions, Partial<WaitOptions> {
   readonly timeout?: number;
   /** Maximum bytes of one answer; default: 64 MB. */
   readonly maxBody?: number;
-  /** Source of proxy settings. */
+  /** The environment variables that set proxies. */
   readonly env?: NodeJS.ProcessEnv;
   /** Milliseconds that a running write has once the signal is aborted; default: 10 s. */
   readonly grace?: number;

@@ -19,8 +19,8 @@ import {
 } from "./format.js";
 
 /**
- * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted; the empty string is `""`. `safe` puts an apostrophe before cells
- * that a spreadsheet would run as formulas, which is not lossless.
+ * The format CSV: RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted; the empty string is `""`. `safe` puts an
+ * apostrophe before cells that a spreadsheet would run as formulas, which is not lossless.
  */
 export function csvText(safe: boolean): TextFormat {
   return {

@@ -17,7 +17,7 @@ import {
   type Writer,
 } from "./format.js";
 
-/** One JSON object per line, with keys in column order. */
+/** The format JSONL: one JSON object per line, with keys in column order. */
 export const jsonlText: TextFormat = {
   format: "jsonl",
   head: () => "",

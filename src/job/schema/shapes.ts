@@ -14,7 +14,6 @@ export const uuid = v.pipe(
   v.toLowerCase(),
 );
 
-/** The word all. */
 export const all = v.literal("all", "the word all");
 
 /** A non-empty text; `expected` describes it. */
@@ -41,7 +40,7 @@ export function positiveNumber(max: number, what = "a number") {
 
 const memoryText = "a size such as 800MB or 2GB";
 
-/** A memory size for DuckDB, in its syntax. */
+/** A memory size as DuckDB writes it, such as `800MB`. */
 export const memorySize = v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText));
 
 /** true or false. yes and no are strings in YAML 1.2. */

@@ -5,7 +5,7 @@ import { plainText } from "../../safe-text.js";
 interface Attempt {
   /** A verb that follows "cannot", such as `read` or `write`. */
   readonly what: string;
-  /** `s3://bucket/key` */
+  /** The address of the object: `s3://bucket/key`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;

@@ -22,14 +22,14 @@ export interface LocalCopyOptions extends ClientOptions {
 
 /** A job in a bucket, with a local folder for copies of its files. */
 export interface JobCopy {
-  /** `s3://bucket/prefix/<job>` */
+  /** The address of the job: `s3://bucket/prefix/<job>`. */
   readonly url: string;
   readonly job: string;
   /** The head when the job was looked up. */
   readonly head: Head;
   /** Milliseconds from the last change of the head to the lookup. */
   readonly age: number;
-  /** Has the layout of a job folder: `runs`, `latest`, `<job>.duckdb`. */
+  /** The local folder for copies. It has the layout of a job folder: `runs`, `latest`, `<job>.duckdb`. */
   readonly folder: string;
   readonly options: LocalCopyOptions;
 }
@@ -97,7 +97,7 @@ function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError 
   return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
 }
 
-/** Whether a path stays inside its folder. Runs write only safe paths. */
+/** Whether a path cannot leave its folder. Runs write only such paths. */
 function isSafe(path: string): boolean {
   return !/[\\\p{Cc}]/u.test(path) && path.split("/").every((name) => !["", ".", ".."].includes(name));
 }

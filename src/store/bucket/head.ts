@@ -25,11 +25,11 @@ const folderName = pattern("the folder of a run, such as runs/20261120T020000123
 const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
 
 const ownerSchema = openObject({
-  /** Identifies this lease. */
+  /** The id of this lease. No two leases share one. */
   id: pattern("the id of a holder", /^[0-9a-f]{8}[0-9a-f-]*$/),
   host: text,
   pid: count,
-  /** Start of the lease, an ISO time. */
+  /** When the lease began, as an ISO time. */
   since: text,
   released: truth,
   /** Facts from which a process on the same machine can tell whether the owner still runs; absent in heads of other programs. */
@@ -57,7 +57,7 @@ const headSchema = openObject({
   beat: count,
   /** The runs of the job, sorted by id. A folder that is not listed is not a dump. */
   runs: listOf(runSchema),
-  /** The newest complete run. */
+  /** The id of the newest complete run; null if there is none. */
   latest: v.nullable(runId),
 });
 

@@ -23,7 +23,7 @@ export interface ObjectFacts extends FileFacts {
   readonly etag: string;
 }
 
-/** A complete object. */
+/** An object that was read completely. */
 export interface Found {
   readonly bytes: Buffer;
   readonly etag: string;

@@ -12,9 +12,9 @@ const ownerSchema = object({
   id: textOrNull,
   pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   host: text,
-  /** Start of the run, an ISO time. */
+  /** When the run began, as an ISO time. */
   since: v.fallback(text, "an unknown time"),
-  /** When the process began, in kernel ticks since boot. Distinguishes it from a later process with the same pid. */
+  /** When the process began, in kernel ticks since boot. It distinguishes the process from a later one with the same pid. */
   born: textOrNull,
   /** The kernel's pid namespace. In another one, such as another container, the pid is meaningless. */
   space: textOrNull,
@@ -57,7 +57,7 @@ export function takenOverText(successor: string): string {
   return `this job was taken over by ${successor}: this run sent no heartbeat for two minutes, or its lock was removed. This run ends; the other one continues`;
 }
 
-/** This process as the owner of a lock. */
+/** The facts about this process, to write into a lock. */
 export async function thisOwner(since: Date): Promise<Owner & { readonly id: string }> {
   const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);
   return { id: randomUUID(), pid: process.pid, host: hostname(), since: since.toISOString(), born, space, boot };
@@ -85,7 +85,7 @@ export async function isAlive({ pid, host, born, space, boot }: Owner): Promise<
   return born === null || bornNow === null ? undefined : born === bornNow;
 }
 
-/** Field 22 of /proc/<pid>/stat, counted after the name, which may contain spaces. Null without /proc. */
+/** When a process began: field 22 of /proc/<pid>/stat, counted after the name, which may contain spaces. Null without /proc. */
 async function bornAt(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;

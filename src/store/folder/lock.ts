@@ -179,7 +179,7 @@ const releaseMark = "\nreleased\n";
 
 /** A lock file that was read. */
 interface LockFile {
-  /** Identifies this file with this content. Safe in a file name. */
+  /** The id of this file with this content. It can be part of a file name. */
   readonly id: string;
   readonly text: string;
   /** Time of the last heartbeat, in milliseconds by the disk's clock. */
