@@ -33,7 +33,7 @@ export interface Connections {
 }
 
 /**
- * Settles like `work`, or rejects as soon as the signal is aborted. Needed because undici does not cancel a request that still
+ * Waits for `work`, but rejects as soon as the signal is aborted. Needed because undici does not cancel a request that still
  * waits for its connection.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -131,7 +131,7 @@ function secondsText(milliseconds: number): string {
   return `${Math.round(milliseconds / 1_000)} s`;
 }
 
-/** Milliseconds until the first probe. The interval doubles every time. */
+/** Milliseconds from the start of an outage to its first probe. The interval to the next one doubles every time. */
 const firstProbe = 500;
 const longestProbe = 5_000;
 /** Failures on this many different pages mean that the service is down, rather than one page being bad. */
@@ -139,7 +139,7 @@ const manyPages = 3;
 
 /** Failures since the last answer. */
 interface Outage {
-  /** When the first of the failed requests was sent. */
+  /** When the first request that failed was sent. */
   readonly since: number;
   readonly pages: Set<string>;
   misses: number;
@@ -147,7 +147,7 @@ interface Outage {
   isReported: boolean;
 }
 
-/** A request that did not reach the service. `isSure`: the service is surely down. If not, this page may be the cause. */
+/** A failed request. `isSure`: the service is surely down. If not, the requested page may be the cause. */
 interface Miss {
   readonly page: string;
   readonly isSure: boolean;
@@ -259,7 +259,7 @@ class Gate {
         if (isOver()) return;
         if (this.#probes > 0) continue;
         this.#isProbeDue = true;
-        // If the request of a waiter was cancelled, the next one is the probe.
+        // Releases the requests one by one until one of them is the probe: a request may have been cancelled.
         for (let go = this.#waiting.shift(); go; go = this.#waiting.shift()) {
           go();
           await sleep(firstProbe);

@@ -9,10 +9,10 @@ import { longestRetryAfter } from "./retry.js";
  */
 const limitLevel = 7;
 /**
- * The first pause, in milliseconds, at a limit of which the service does not say how long to wait. It is shorter if the
- * refusals may still be random, because other answers came between them or few came before: at most as long as the last 100
- * requests took. Every further refusal doubles the pause. At a limit found before, the first two pauses repeat the last one
- * that was long enough.
+ * The first pause at a limit, in milliseconds, if the service does not say how long to wait. If the refusals may still be
+ * random, because other answers came between them or few came before, the pause is at most as long as the last 100 requests
+ * took. Every further refusal doubles it. At a limit found before, the first two pauses repeat the last one that was long
+ * enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;
@@ -43,14 +43,14 @@ const scattered = 0.86;
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
-/** The fewest answers needed to compute a rate. */
+/** The rate is computed from at least this many answers. */
 const enough = 5;
 /** A pause up to this many milliseconds counts as short. */
 const shortPause = 2_500;
 /** Milliseconds to wait for the answer to the first request after a pause, and between checks whether it has arrived. */
 const longestProbe = 5_000;
 const probePoll = 20;
-/** Milliseconds that a timer may be late without lowering the rate. */
+/** If a timer is late by up to this many milliseconds, the next request is due that much earlier, so the rate stays the same. */
 const lateness = 5;
 /** Milliseconds between checks of `maxRps` if it is a function. */
 const followPoll = 50;

@@ -8,7 +8,10 @@ export interface Received {
   readonly pieces: readonly Buffer[];
 }
 
-/** Join this many pieces into one. Each piece costs a hundred extra bytes, and some services send bodies byte by byte. */
+/**
+ * When a body has this many pieces, they are joined into one. Each piece costs a hundred extra bytes, and some services send
+ * bodies byte by byte.
+ */
 const piecesToJoin = 1024;
 
 interface ReceiveHooks {

@@ -70,7 +70,7 @@ const longestWait = 30_000;
 const firstWait = 500;
 const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;
-/** In each try, this many refusals without Retry-After do not count, because some services refuse at random. */
+/** Maximum refusals without Retry-After per try that do not count as a try of their own, because some services refuse at random. */
 const mostScattered = 3;
 
 /**

@@ -7,7 +7,7 @@ import { embeddedChildren } from "./embedded-children.js";
 /** Maximum child lists in the sample of one document. */
 export const sampleSize = 5;
 
-/** Evidence of the children of one document, from its pages of chunks. */
+/** Evidence on whether chunks of a document have children, from its pages of chunks. */
 export interface ChildEvidence {
   /** The `doc_form` of the document, which all pages share; null if the service sends none, or before the first page. */
   readonly docForm: string | null;
@@ -183,7 +183,10 @@ export function evidenceOfPage(page: WitnessPage): ChildEvidence {
   return withPage(noEvidence, page, () => "");
 }
 
-/** If a list is longer than its first page said, the extra rows belong to the last stretch. */
+/**
+ * The stretch of the document that a chunk belongs to. If the list is longer than its first page said, the extra chunks belong
+ * to the last stretch.
+ */
 function stretchOf(index: number, total: number): number {
   return Math.min(stretches - 1, Math.floor((index * stretches) / Math.max(1, total)));
 }

@@ -105,8 +105,8 @@ export interface DocumentToRead {
 }
 
 /**
- * Every document, in order. If the job names all documents, segments are named after the index of the document. If the service
- * listed them, segments are named after the ids, because the index can change when the list is read again.
+ * Every document, in order, with the name for its segments. If the job names all documents, that is the index of the document.
+ * If the service listed them, it is made from the ids, because the index can change when the list is read again.
  */
 export function documentsOf({ datasets, found }: Discovery): readonly DocumentToRead[] {
   const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
@@ -141,7 +141,7 @@ function nameFromIds({ datasetId, documentId }: DocumentRef): string {
     .slice(0, 32);
 }
 
-/** A listing, and the run that its documents are compared with: the newest earlier run that knew all of them. */
+/** A listing, and the run to compare its documents with: the newest earlier run that knew all of them. */
 export type ComparedListing = Listing & { readonly since: string | null };
 
 /** Documents that are new or gone since earlier runs of the job. */
@@ -234,7 +234,7 @@ export function discoveredIds({ since, changes, datasets }: Discovered): Discove
 /** The documents of the datasets of an earlier run. */
 export interface EarlierListings {
   readonly runId: string;
-  /** Dataset id → the state of its list, and the ids of its documents in the order of that run. */
+  /** By dataset id: the state of its list of documents, and their ids in the order of that run. */
   readonly datasets: ReadonlyMap<string, { readonly state: string; readonly documents: readonly string[] }>;
 }
 

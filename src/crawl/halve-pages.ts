@@ -16,9 +16,9 @@ interface HalvingOptions {
   readonly size?: number | undefined;
 }
 
-/** With more unreadable rows than this, the whole list is given up. */
+/** Maximum unreadable rows. With more of them, the whole list is given up. */
 const mostUnreadable = 100;
-/** Retries for a piece of a page that the service cannot render, and for a single row. Low, because a bad row stays bad. */
+/** How often to retry a piece of a page that the service cannot render, and a single row. Rarely, because a bad row stays bad. */
 const retriesOfPiece = 1;
 const retriesOfRow = 2;
 
@@ -225,7 +225,10 @@ function troubleOf(error: unknown): Trouble | undefined {
   return status === 500 ? "unrendered" : "failing";
 }
 
-/** A 400 may be about one row. If it mentions the model of the dataset, it concerns all rows. */
+/**
+ * Whether a refused request may be about one of its rows. A 400 is, unless it mentions the model of the dataset, which
+ * concerns all rows.
+ */
 function isAboutRow({ status, code, message }: SkipError): boolean {
   return status === 400 && !lacksModel(code, message);
 }

@@ -11,7 +11,7 @@ export const editEvidenceSchema = object({
   isMarked: truth,
   /** When the newest chunk was created, in Unix seconds; null if no chunk has that time. */
   newest: v.nullable(v.number()),
-  /** When the first chunk was completed. */
+  /** When the first chunk was completed, in Unix seconds; null if unknown. */
   completed: v.nullable(v.number()),
 });
 

@@ -123,8 +123,8 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * When a row has this age, in seconds, every add that began before it has ended. The service's locks on adding chunks last 600 s, and
- * `created_at` is the time when the row's own add began.
+ * The age of a row, in seconds, from which on no slower add from before it can still be running. The service's locks on adding
+ * chunks last 600 s, and `created_at` is the time when the row's own add began.
  */
 export const settledAge = 1_200;
 

@@ -75,7 +75,7 @@ export async function prepareWithout(
 /** The start of a database that is built only from run folders. */
 const nothing: Base = { path: undefined, newest: null };
 
-/** A database and the newest run in it. */
+/** A database, and the id of the newest run in it. */
 interface Base {
   readonly path: string | undefined;
   readonly newest: string | null;
@@ -119,7 +119,7 @@ function lossText(
   return `${shownDatabase} could not be read (${reason}), so it is rebuilt from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }
 
-/** The published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
+/** The published runs after `newest` that asked for a database, oldest first. Skips folders without a valid manifest. */
 export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly Dump[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
   const found: Dump[] = [];

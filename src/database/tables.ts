@@ -32,7 +32,7 @@ const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 const compressed = (each: Column): TableColumn =>
   each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);
 
-/** A table of changes. The columns of the kind hold the old values. */
+/** A table of changes. Besides its own columns, it has those of the kind, with the old values. */
 const changes = (kind: HistoryKind, about: string): Table => ({
   about,
   columns: [
@@ -210,7 +210,7 @@ export interface RunRows extends RunFacts, Pick<StagedRows, "rows"> {
   readonly select: (kind: Kind) => string | undefined;
 }
 
-/** A document that is listed now but was not in an earlier run, or the other way round. */
+/** A document that is new since an earlier run, or that the service no longer lists. */
 export interface DocumentChange {
   readonly change: "new" | "vanished";
   readonly dataset_id: string;

@@ -116,7 +116,7 @@ const shardSchema = object({
   /** The index of this shard, from 1. */
   index: numberOfShard,
   count: numberOfShard,
-  /** The hash of the job and the version of the tool, the same for all shards of a run. */
+  /** A hash of the job and of the tool's version, which all shards of a run share. */
   plan: text,
   /** The number of documents in all shards, and the size and hash of the file that lists them. */
   list: object({ documents: count, bytes: count, sha256 }),

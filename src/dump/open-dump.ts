@@ -33,8 +33,8 @@ interface FileChoice {
 const readFirst: readonly FileFormat[] = ["jsonl", "parquet"];
 
 /**
- * Opens a run folder. Throws UsageError if the path is not one, StopError if its manifest is not sound. `consequence` is the end of
- * error messages, such as `nothing was compared`.
+ * Opens a run folder. Throws UsageError if the path is not one, StopError if its manifest is damaged or of another version.
+ * `consequence` is the end of error messages, such as `nothing was compared`.
  */
 export async function openDump(path: string, consequence: string): Promise<Dump> {
   const { folder, manifest, problems } = await readDumpFolder(path);

@@ -158,7 +158,7 @@ function decompressionError(cause: unknown): unknown {
   return new UnreadableError(isTrailing ? trailing : "has a damaged compressed text", { cause });
 }
 
-/** Bytes to collect before they are passed on. */
+/** The size of the collected pieces, in bytes. */
 const size = 1 << 20;
 
 /**

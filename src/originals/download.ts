@@ -15,7 +15,7 @@ import { tool } from "../tool.js";
 
 /** Options for downloads. The key is sent only to the origin of the base URL. */
 export interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
-  /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
+  /** Seconds without a byte after which a download is given up. There is no limit on the total time. */
   readonly timeout: number;
   readonly progress: RequestCounts;
 }
@@ -102,8 +102,8 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
   }
 
   function fileFrom({ headers, body }: Awaited<ReturnType<typeof request>>, url: URL): IncomingFile {
-    // A stream drops unread data when its connection breaks, so another one keeps it: a file with a wrong Content-Length would be
-    // lost although all of it arrived.
+    // Another stream keeps the received data, because a stream drops unread data when its connection breaks. A file with a
+    // wrong Content-Length would be lost although all of it arrived.
     const received = new PassThrough({ highWaterMark: mostWaiting });
     let reason: unknown;
     body.on("error", (error) => {

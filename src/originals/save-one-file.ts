@@ -97,8 +97,8 @@ async function fetchFile(
 }
 
 /**
- * If a download fails within this many milliseconds of getting its link, the link cannot have expired. Dify's links last 300 s
- * unless FILES_ACCESS_TIMEOUT is set.
+ * Milliseconds after getting a link in which it cannot have expired. Dify's links last 300 s unless FILES_ACCESS_TIMEOUT is
+ * set.
  */
 const sureLife = 60_000;
 

@@ -23,7 +23,7 @@ export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
   /** Rows per page, for lists of chunks and child lists. */
   readonly sizes: { readonly chunks: number; readonly children: number };
-  /** A similar sampled document, for documents that were not sampled. */
+  /** Finds a similar sampled document, for a document that was not sampled. */
   readonly like: (survey: DocumentSurvey) => DocumentSample | undefined;
 }
 
@@ -33,7 +33,7 @@ export function likeIn(surveys: readonly DocumentSurvey[]): ForecastBasis["like"
   return ({ docForm }) => (sampled.find((survey) => survey.docForm === docForm) ?? sampled[0])?.sample;
 }
 
-/** Estimated bytes per row of documents. */
+/** Estimated bytes of a row of `documents`. */
 const perDocument = 400;
 
 /** Forecasts an undisturbed run for a document: nothing fails, changes or is resumed. */
@@ -59,7 +59,10 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
     bytes,
   };
 
-  /** A list of more than one page is read twice, unless the chunks embed the same children. */
+  /**
+   * The requests for a child list with this many rows. A list of more than one page is read twice, unless the chunks embed the
+   * same children.
+   */
   function listRequests(rows: number): number {
     const once = pagesOf(rows, sizes.children);
     const isProved = job.consistency === "counts" || sample?.embedding === "agrees";

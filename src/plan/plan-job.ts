@@ -28,7 +28,7 @@ export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progre
   readonly documentsOut?: string | undefined;
 }
 
-/** Prefetched requests per concurrent request. */
+/** Maximum requests to prefetch per concurrent request. */
 const aheadPerSlot = 4;
 
 /**

@@ -24,7 +24,7 @@ export interface Published {
   readonly problems: readonly string[];
 }
 
-/** A staged run and everything that is published with it. */
+/** A staged run, and everything that is published with it. */
 interface ToPublish {
   readonly job: Job;
   readonly manifest: Manifest;
@@ -106,7 +106,7 @@ export async function publishRun(
   };
 }
 
-/** A step after the commit that failed. */
+/** A failed step after the commit. */
 interface Failure {
   readonly error: unknown;
   readonly sayFailed: (reason: string) => string;

@@ -12,7 +12,7 @@ export interface RefusalOptions extends DuckDbOptions {
   readonly scratch: string;
 }
 
-/** DuckDB may fail to load a row with more bytes than this: it needs several times that in memory. */
+/** A row with more bytes than this counts as large: DuckDB needs several times that in memory, and may fail to load it. */
 const largeRow = 65_536;
 
 /**

@@ -166,7 +166,10 @@ async function replaceMetrics({ folder }: JobFolders, own: string, job: Job, out
   if (metricsFile !== undefined) await copyForAll(metricsFile, text);
 }
 
-/** Writes under another name first, because a collector may read every *.prom file of the folder at any moment. */
+/**
+ * Writes a file that others can read. Writes under another name first, because a collector may read every *.prom file of the
+ * folder at any time.
+ */
 async function copyForAll(path: string, text: string): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   await writeAside(path, text, { aside, isFlushed: false, mode: 0o644 });

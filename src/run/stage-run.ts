@@ -180,7 +180,7 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
 
 /** The name of the segments for rows that belong to no document. */
 const runSegments = "run";
-/** Rows to convert to text at once. */
+/** Rows to convert to text at once, which limits the memory. */
 const rowsAtOnce = 1_000;
 
 async function writeRunSegments(
@@ -208,7 +208,7 @@ async function writeRunSegments(
   return segments.files;
 }
 
-/** A table before its JSONL is joined. */
+/** A table whose JSONL is not joined yet. */
 type Table = Omit<StagedTable, "jsonl">;
 
 /** Joins the JSONL, which the other formats need: in the run folder if the job asks for JSONL, otherwise in the scratch folder. */

@@ -13,7 +13,7 @@ import type { SharedSegments } from "./shared-segments.js";
 /** Rows are written once this many commits or characters are waiting. A kill loses no more than that. */
 const commitsWaiting = 8;
 const charactersWaiting = 65_536;
-/** If more characters of rows are waiting, the crawl waits for the disk. */
+/** Maximum characters of rows that wait to be written. If there are more, the crawl waits for the disk. */
 const backpressure = 1_048_576;
 
 /**

@@ -29,9 +29,12 @@ export interface ReadOptions {
   readonly retryFailed: boolean;
 }
 
-/** Prefetched pages per concurrent request, besides the next page of each list. */
+/** Maximum pages to prefetch per concurrent request, not counting the next page of each list. */
 export const pagesPerSlot = 2;
-/** Documents read at once per concurrent request. A small document has one request in flight at a time. */
+/**
+ * Documents to read at once per concurrent request. More than one, because a small document has only one request in flight at
+ * a time.
+ */
 export const documentsPerSlot = 2;
 
 /** All documents of a run, and notes about the reading. */

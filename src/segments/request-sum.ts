@@ -5,7 +5,7 @@ import type { RequestCounts } from "../client/request-counts.js";
 import { readJsonFile } from "../files/files.js";
 import { count, object } from "../schema.js";
 
-/** Requests of several processes: of one run, or of a worker since its last result. */
+/** Requests that several processes sent: all of one run, or those of a worker since its last result. */
 export const requestSumSchema = object({
   sent: count,
   answered: count,
@@ -30,7 +30,7 @@ interface KeptRequestSum extends AsyncDisposable {
   readonly sum: () => RequestSum;
 }
 
-/** Keeps the sum of requests in a run's work folder, so that the last process of the run can add those of earlier ones. */
+/** Keeps the request counts in a run's work folder, so that the last process of the run can add those of earlier ones. */
 export async function keepRequestSum(folder: string, progress: RequestCounts): Promise<KeptRequestSum> {
   const path = join(folder, requestFile);
   const earlier = v.parse(v.fallback(requestSumSchema, noRequests), await readJsonFile(path));

@@ -9,7 +9,7 @@ import { isKind, type Kind } from "../rows/columns.js";
 import { count, listOf, object, pattern, text } from "../schema.js";
 
 export const factEntries = {
-  /** A name without a folder, so that nothing in the work folder can point outside of it. */
+  /** The name of the file. It has no folder, so that nothing in the work folder can point outside of it. */
   file: pattern("the name of a file", /^[\w.]+$/),
   bytes: count,
   sha256: text,

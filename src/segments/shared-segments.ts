@@ -22,7 +22,7 @@ export interface SharedResult<Result> {
   readonly files: readonly SegmentRange[];
 }
 
-/** A document that waits to be written; later, the location of its rows. */
+/** A document that waits to be written. Once it is written, `files` says where its rows are. */
 interface Waiting<Result> extends ReadDocument<Result> {
   files: readonly SegmentRange[];
 }

@@ -137,12 +137,12 @@ function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[
   return [{ id, content: stored(content), answer: stored(answer) }];
 }
 
-/** A chunk and its embedded children. */
+/** The parts of a chunk and its embedded children that sweeps compare. */
 function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
   return [chunk, ...(embeddedChildren(chunk) ?? [])].flatMap(fingerprintOf);
 }
 
-/** A digest for each parent. The children of one parent are adjacent. */
+/** Yields a digest of the children of each parent. In the file, the children of one parent are adjacent. */
 async function* digestsByParent(path: string | undefined): AsyncGenerator<{ chunkId: string; digest: ContentDigest }> {
   if (path === undefined) return;
   let [parent, parentId]: [{ chunkId: string; digest: ContentDigest } | undefined, string] = [undefined, ""];

@@ -16,8 +16,8 @@ import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
 import { type DumpDatabase, type RowFilter, recordOf } from "./dump-database.js";
 
 /**
- * If a document has a child list longer than this many bytes, its chunks embed no children: a page holds 100 chunks and would get too
- * large.
+ * Maximum bytes of a child list that chunks embed. If a document has a longer one, its chunks embed no children: a page holds
+ * 100 chunks and would get too large.
  */
 const longestEmbedded = 256_000;
 
@@ -169,7 +169,7 @@ export class DumpKnowledge implements Knowledge {
     return document;
   }
 
-  /** A document whose chunks the dump has. */
+  /** The document with this id. Rejects if the dump has no chunks of it. */
   #document(datasetId: string, id: string): DocumentRow {
     const document = this.#anyDocument(datasetId, id);
     if (document.status === "failed")

@@ -67,7 +67,7 @@ export async function removeWaiting(paths: readonly string[], leased: LeasedJob)
   }
 }
 
-/** A database above this size, in bytes, is not copied just for a few rows. */
+/** Maximum bytes of a database that is copied just to add a few rows. */
 const largeDatabase = 256_000_000;
 
 /**

@@ -135,7 +135,7 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
   return grown > 0 && elapsed > 0 ? ((counts.total - counts.done) * elapsed) / grown : undefined;
 }
 
-/** A document counts as stuck after these milliseconds without progress. */
+/** Milliseconds without progress after which a document counts as stuck. */
 export const stuckAfter = 600_000;
 
 /** After this many readings without a change, a document counts as stuck if the times that the service reports are old. */

@@ -17,7 +17,7 @@ import {
 } from "./format.js";
 import { selectRows as selectJsonl } from "./jsonl.js";
 
-/** JSONL bytes per row group. DuckDB holds some row groups in memory, whatever its limit. */
+/** The size of a row group, in bytes of JSONL. It is small, because DuckDB holds some row groups in memory, whatever its limit. */
 const groupBytes = 33_554_432;
 /** Maximum rows per row group; DuckDB's own default. */
 const groupRows = 122_880;

@@ -23,7 +23,7 @@ export interface S3 {
   readonly signal: AbortSignal;
   /** The members of a request that name the object. */
   readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
-  /** Settles like `request`, but rejects with an error that names the failed action, the key and a remedy. */
+  /** Runs `request`. If it fails, rejects with an error that names the failed action, the key and a remedy. */
   readonly ask: <T>(what: string, key: string, request: () => Promise<T>) => Promise<T>;
 }
 

@@ -14,7 +14,7 @@ export interface Copies extends AsyncDisposable {
    * bring it back after its removal.
    */
   readonly folderOf: (url: string) => Promise<string>;
-  /** Settles like `work`. For a disk error, says that copies cannot be stored, and what to do. */
+  /** Runs `work`. If the disk fails, the error says that copies cannot be stored, and what to do. */
   readonly explain: <T>(work: () => Promise<T>) => Promise<T>;
 }
 

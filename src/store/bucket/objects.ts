@@ -70,11 +70,11 @@ export async function untilFailure<T>(
   }
 }
 
-/** Maximum bytes of a file sent in one request, and minimum bytes of a part of larger files. */
+/** Maximum bytes of a file that is uploaded in one request. Larger files are uploaded in parts of at least this size. */
 const partBytes = 16 * 1024 * 1024;
 /** Maximum parts of an upload to S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const mostParts = 10_000;
-/** Parts to upload at once. Each is in memory. */
+/** Maximum parts of a file to upload at once. Each is in memory. */
 const partsAtOnce = 3;
 
 /**
@@ -180,7 +180,10 @@ function checkContent(found: string, { sha256, path }: { readonly sha256: string
   );
 }
 
-/** Writes an object in one request. The store checks the SHA-256 of its bytes. A write whose answer was lost is reconciled. */
+/**
+ * Writes an object in one request. The store checks the SHA-256 of its bytes. If the answer is lost, reads the object to find
+ * out whether it was written.
+ */
 export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: Condition): Promise<Written> {
   const hash = sha256Of(bytes);
   const sha256 = hash.toString("hex");

@@ -20,11 +20,11 @@ import type { LeasedJob } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerFrom } from "./lock-owner.js";
 
-/** The new database of a published run that could not replace the job's database. */
+/** The file name of a new database that could not replace the job's database, although its run is published. */
 export const pendingDatabase = "pending.duckdb";
-/** Holds files moved out of the published folder until they get their new name there. */
+/** The folder for files that were moved out of the published folder, until they get their new name there. */
 export const asideFolder = "aside";
-/** Holds leftovers of finished owners that could not be deleted. The next owner tries again. */
+/** The folder for leftovers of finished owners that could not be deleted. The next owner tries again. */
 const trashFolder = "trash";
 
 /**
@@ -110,8 +110,8 @@ async function takeAll(leased: LeasedJob, folder: string, name: string): Promise
 }
 
 /**
- * Removes a folder, and retries because its owner may wake and add a file. Do not read published files before this succeeds: a
- * running rename could still publish a remaining file.
+ * Removes a folder, and retries because its owner may continue and add a file. Do not read published files before this
+ * succeeds: a running rename could still publish a remaining file.
  */
 async function removeWholly(folder: string): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -33,7 +33,8 @@ async function commitRun(owned: OwnFolder, runId: string, stage: string): Promis
   const folder = join(owned.runs, runId);
   const manifest = await fingerprint(join(stage, manifestName));
   try {
-    // A rename would replace an empty folder. It fails for a folder with files, even if the folder appears after this check.
+    // Checked because the rename would replace an empty folder. It fails if the folder has files, even if it appears after
+    // this check.
     if (await isThere(folder))
       throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
     await rename(stage, folder);
