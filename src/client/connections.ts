@@ -78,8 +78,8 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
 }
 
 /**
- * Trusts Node's certificates and those of the PEM file. Throws UsageError, naming the setting, if the file has none. Create it
- * once: a connection's `ca` option replaces the usual roots, and passing all of them costs 18 ms per connection.
+ * The certificates to trust: Node's and those of a PEM file. Throws UsageError, naming the setting, if the file has none.
+ * Create it once: a connection's `ca` option replaces the usual roots, and passing all of them costs 18 ms per connection.
  */
 function secureContextFromFile(caFile: string, setting: string): SecureContext {
   const trust = createSecureContext();

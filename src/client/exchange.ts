@@ -35,7 +35,10 @@ export interface ExchangeOptions extends ServiceOptions {
 const unwrap = promisify(inflate);
 const unwrapRaw = promisify(inflateRaw);
 
-/** "deflate" means zlib format, whose first byte ends in 8. Some services send raw deflate data instead. */
+/**
+ * Decompresses a body with `content-encoding: deflate`. That means zlib format, whose first byte ends in 8, but some services
+ * send raw deflate data.
+ */
 async function inflateAny(bytes: Buffer, options: ZlibOptions): Promise<Buffer> {
   return (bytes.readUInt8() & 15) === 8 ? unwrap(bytes, options) : unwrapRaw(bytes, options);
 }

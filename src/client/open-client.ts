@@ -19,7 +19,10 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly maxRps?: number | (() => number) | undefined;
   /** Seconds for one request; default: 60. */
   readonly timeout?: number;
-  /** Seconds to wait for the first byte, until the first good answer; default: 10. Two such timeouts end the run. */
+  /**
+   * Seconds to wait for the first byte of an answer, until the service has given a good one; default: 10. Two such timeouts
+   * end the run.
+   */
   readonly silence?: number;
   /** Retries per request; default: 6. */
   readonly retries?: number;
@@ -60,7 +63,10 @@ export interface Environment {
   readonly turn: Scheduler;
 }
 
-/** The read operations over separate connections. All lanes of a client share its pace, its counts and its waiting during outages. */
+/**
+ * The read operations over connections of their own. All lanes of a client share its pace and its counts, and wait together
+ * during an outage.
+ */
 export interface Lane extends KnowledgeApi {
   /** Aborted when all requests end. */
   readonly signal: AbortSignal;
@@ -201,9 +207,9 @@ export function openClient(options: ClientOptions): Client {
 const bytesPerSlice = 65_536;
 
 /**
- * Processes bodies a few per turn of the event loop, in order of arrival, after all sockets were served: a waiting answer occupies
- * a slot until it is read. Skips turns in which another body arrived, because undici sends the connection's next request in the
- * following turn, and the work would delay it.
+ * Returns a function that processes received bodies in order of arrival, a few per turn of the event loop. Lets all sockets be
+ * served first, because a waiting answer occupies a slot until it is read. Skips turns in which another body arrived: undici
+ * sends the connection's next request in the following turn, and the work would delay it.
  */
 export function sliceScheduler(): Scheduler {
   const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];

@@ -100,7 +100,10 @@ export class OutageGate {
     return this.#gates.has(error);
   }
 
-  /** Returns the error that ends the run if a request was given up before the service ever answered: trying the rest would take hours. */
+  /**
+   * If a request was given up before the service ever answered, returns the error that ends the run: trying the rest would
+   * take hours. Otherwise returns undefined.
+   */
   neverAnswered(error: unknown): StopError | undefined {
     if (!(error instanceof GaveUpError) || error.status !== undefined || this.#contact.isReached) return undefined;
     return unreachable(error, this.#options);

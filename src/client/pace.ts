@@ -56,9 +56,9 @@ const lateness = 5;
 const followPoll = 50;
 
 /**
- * A smooth rate that finds the service's limit. It is unlimited, or `maxRps`, until refusals show a limit. Then all requests pause
- * as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows slowly, and
- * every refusal lowers it a little. To tell random refusals from a limit, it checks whether a lower rate helps.
+ * Finds the rate that the service allows. The rate is unlimited, or `maxRps`, until refusals show a limit. Then all requests
+ * pause as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows
+ * slowly, and every refusal lowers it a little. To tell random refusals from a limit, it checks whether a lower rate helps.
  */
 export class Pace {
   readonly #maxRate: () => number;
@@ -88,7 +88,7 @@ export class Pace {
   /** The first pause of a series, in milliseconds. `isAsked`: whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
-  /** The last pause that we chose, and the last pause that was long enough; 0 before the first limit. */
+  /** The last pause that this class chose, and the last one that was long enough, in milliseconds; 0 before the first limit. */
   #lastPause = 0;
   #enoughPause = 0;
   /** After a pause, one request goes first. The others wait for its answer, or until this time. */

@@ -60,8 +60,8 @@ export class LongBodies {
 }
 
 /**
- * Collects the answer to a running request. undici's `request` creates a stream for every body and needs a signal: an exchange of
- * 5 kB took 92 µs of CPU time with it, and takes 53 µs with this handler.
+ * Collects the answer to a running request. It replaces undici's `request`, which creates a stream for every body and needs a
+ * signal: an exchange of 5 kB took 92 µs of CPU time with it, and takes 53 µs with this handler.
  */
 export class Receiving implements Dispatcher.DispatchHandler {
   /** Resolves with the answer. Rejects with the error of the connection, or with the reason given to `end`. */

@@ -52,9 +52,9 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** Called before every retry. `isScattered`: after a refusal that may be random, so the try does not count. */
   readonly onRetry: (error: RetryError, wait: number, isScattered: boolean) => void;
-  /** Called with every error. If the service is down, it waits until it is back and returns true; the try then does not count. */
+  /** Called with every error. If the service is down, waits until it is back and returns true; the try then does not count. */
   readonly waitForService?: (error: unknown) => Promise<boolean>;
-  /** Whether all requests pause because of a limit. A refusal then shows that limit, so it counts as a try. */
+  /** Whether all requests pause because of a limit. Then a refusal comes from that limit, and counts as a try. */
   readonly isPaused?: () => boolean;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to, but not including, 1. */

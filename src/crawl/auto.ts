@@ -124,9 +124,9 @@ export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): List
 }
 
 /**
- * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen, and
- * that the sample confirms the guess. If it does not, `auto` reads every list (`total`). With evidence of all chunks, only the
- * sample is uncertain.
+ * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen,
+ * and that the sample confirms the guess. Without that, `auto` reads all `total` lists. If the pages seen have all chunks,
+ * only the sample is uncertain.
  */
 export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {
   const supposed = supposedChildren(evidence);

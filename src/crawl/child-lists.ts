@@ -152,7 +152,7 @@ async function* readTiedList(
   yield* listed;
 }
 
-/** Whether a list of several pages may contain equal positions, and the embedded children could replace it. */
+/** Whether a list has several pages, so that equal positions may hide rows, and the embedded children could replace it. */
 function mayBeTied({ rows, total }: PageRead, embedded: readonly Listed[]): boolean {
   return rows.length < total && embedded.length === total;
 }
@@ -163,7 +163,7 @@ function holdsAll(embedded: readonly Listed[], listed: readonly ListRows[]): boo
   return listed.every(({ rows }) => rows.every(({ id }) => ids.has(id)));
 }
 
-/** The pages of a list. Calls `watch` with every page after the first, even if the page is empty or its list was deleted. */
+/** Reads the pages of a list. Calls `watch` with every page after the first, even if the page is empty or its list was deleted. */
 function pagesOf(
   { readPage, first }: OpenList,
   prefetch: Prefetch,

@@ -117,7 +117,7 @@ export class DocumentCrawl {
     proof.finish();
   }
 
-  /** For `auto`, reads a sample of child lists and decides where the children come from, unless an earlier crawl decided. */
+  /** Decides where the children come from, unless an earlier crawl decided. For `auto`, it first reads a sample of child lists. */
   async decideSource(): Promise<void> {
     if (this.#options.childChunks !== "auto" || this.#children.plan || !this.#chunks) return;
     const { evidence } = this.#children;

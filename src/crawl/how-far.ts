@@ -2,7 +2,10 @@ import { type ChildEvidence, type ChildPlan, listCounts, noEvidence, type Sample
 import type { ListRows } from "./child-lists.js";
 import { answersOf, type ListSize, type PageRead, type ProblemsSoFar, rowsOn } from "./read-list.js";
 
-/** The progress of reading a document, as plain JSON. A later process continues from it. The proof of completeness uses it too. */
+/**
+ * The progress of reading a document, as plain JSON, from which a later process continues. The proof of completeness uses it,
+ * too.
+ */
 export interface HowFar {
   readonly chunks: ChunksSoFar;
   readonly children: ChildrenSoFar;

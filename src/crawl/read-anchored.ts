@@ -13,7 +13,7 @@ export interface AnchoredPage extends PageRead {
 
 export interface AnchoredReading {
   readonly readPage: ReadPage;
-  /** Reads only the row at a rank, from 1, and the total. The row is undefined if the service returns anything else. */
+  /** Reads one row by its rank, from 1, and the total. The row is undefined if the service returns anything else. */
   readonly readRow: (rank: number) => Promise<{ readonly row: Listed | undefined; readonly total: number }>;
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
@@ -123,8 +123,8 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * The age of a row, in seconds, from which on no slower add from before it can still be running. The service's locks on adding
- * chunks last 600 s, and `created_at` is the time when the row's own add began.
+ * When a row has this age, in seconds, every add that began before it has ended: the service's locks on adding chunks last 600
+ * s. The age counts from `created_at`, when the row's own add began.
  */
 export const settledAge = 1_200;
 

@@ -112,7 +112,7 @@ async function addDocumentChanges(connection: Connection, { run, documentChanges
   await statement.run();
 }
 
-/** Adds all rows of a kind. Rows of documents that keep an earlier state are removed again. */
+/** Adds all rows of a kind, then removes those of documents that keep an earlier state (`passed_over`). */
 async function addRows(connection: Connection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
   const [source, id] = [select(kind), sqlText(run.run_id)];
   const rowsChanged = source
@@ -139,7 +139,10 @@ interface Previous {
   readonly copy: string;
 }
 
-/** Runs `work` with a temporary copy, next to `target`, of the database at `path`, if it exists. */
+/**
+ * If there is a database at `path`, runs `work` with a temporary copy of it, next to `target`; otherwise runs `work` without
+ * one.
+ */
 async function withPrevious(
   path: string | undefined,
   options: DuckDbOptions & { readonly target: string },
@@ -161,7 +164,7 @@ const notReadNow = noneIn("read_now");
 
 /**
  * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later.
- * A killed run may have replaced the database already. It is then finished again, so its own rows in the database are left out.
+ * Leaves out rows of this run: if it was killed after replacing the database, it is finished again now.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;

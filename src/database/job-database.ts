@@ -45,8 +45,8 @@ export async function replaceDatabase(
 }
 
 /**
- * Publishes the waiting database of an earlier run whose folder is already published. Removes it if it is not newer than the
- * published one: then its owner was killed after the rename.
+ * Publishes the waiting database of an earlier run whose folder is already published. If it is not newer than the published
+ * one, its owner was killed after the rename, and it is removed.
  */
 async function mendDatabase(leased: LeasedJob, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(leased.own, pendingDatabase);
@@ -67,7 +67,7 @@ async function mendDatabase(leased: LeasedJob, options: DuckDbOptions, log: Log)
   );
 }
 
-/** Keeps an unreadable waiting database next to the published one, because the disk error may be temporary. */
+/** Moves an unreadable waiting database next to the published one. It is kept, because the disk error may be temporary. */
 export async function setPendingAside(leased: LeasedJob, log: Log): Promise<void> {
   const aside = await moveAside(leased, join(leased.own, pendingDatabase));
   log("warn", `a database that was to replace ${leased.shownDatabase} cannot be read; it was moved to ${aside}`);
@@ -76,7 +76,10 @@ export async function setPendingAside(leased: LeasedJob, log: Log): Promise<void
 /** Whether a run comes after another. null comes before every run. */
 const isAfter = (run: string | null, other: string | null) => (run ?? "") > (other ?? "");
 
-/** Why a file in the place of the database is not replaced. `what` completes the sentence, as in `is not a file`. */
+/**
+ * The reason for not replacing a file that is in the place of the database. `what` completes the sentence, as in `is not a
+ * file`.
+ */
 export function foreignText({ shownDatabase }: LeasedJob, { what }: { readonly what: string }): string {
   return `${shownDatabase} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
 }

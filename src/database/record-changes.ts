@@ -73,16 +73,16 @@ function nameFound(kind: HistoryKind, run: string): string {
     FROM found f LEFT JOIN lineages l ON f.dataset_id = l.dataset_id AND f.document_id = l.document_id AND ${known.join(" AND ")}`;
 }
 
-/** SQL: for each document that the first attempt at this run changed, the run that had read it before. */
+/** SQL: for each document with changes from an earlier attempt at this run, the run that had read it before. */
 function olderRuns(kind: HistoryKind, run: string): string {
   return `SELECT dataset_id, document_id, any_value(older_run_id) AS older_run_id
     FROM previous.main.${histories[kind].table} WHERE run_id = ${run} GROUP BY ALL`;
 }
 
 /**
- * Fills the table of changes: the earlier ones, then the new ones; removed, changed and lost rows include their old values. Uses one
- * statement, because appending to an existing table leaves holes in the file. Tells DuckDB to keep the join side without texts in
- * memory.
+ * SQL: fills the table of changes with the earlier changes, then the new ones. Removed, changed and lost rows include their
+ * old values. Uses one statement, because appending to an existing table leaves holes in the file. Tells DuckDB to keep the
+ * join side without texts in memory.
  */
 function insertNamed(kind: HistoryKind, run: string): string {
   const { table, ids, compared } = histories[kind];

@@ -21,7 +21,10 @@ export async function createViews(connection: Connection): Promise<void> {
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
 
-/** The rows of a kind as of a run. Fails for a time in another format, because run ids are compared as text. Empty before the first run. */
+/**
+ * SQL: creates the macro that returns the rows of a kind as of a run. It fails for a time in another format than a run id has,
+ * because ids are compared as text. It returns nothing for a time before the first run.
+ */
 function stateMacro(kind: HistoryKind): readonly string[] {
   const about = `${kind} as they were after the last run up to this one: FROM ${kind}_at('20261120T020000123Z')`;
   const isOther = "regexp_matches(run, '^[0-9]') AND NOT regexp_full_match(run, '[0-9]{8}(T[0-9]{9}Z)?')";

@@ -53,8 +53,8 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
 }
 
 /**
- * The rows of a table whose bytes the caller compares with the manifest. Checks only the sizes of the files. The statement cannot read
- * a row of 16 MB or more. Throws StopError if a file is missing.
+ * The rows of a table, for a caller that compares the bytes with the manifest itself. Checks only the sizes of the files. The
+ * statement cannot read a row of 16 MB or more. Throws StopError if a file is missing.
  */
 export async function uncheckedRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
   await dump.checkSizes(table.files);
@@ -96,8 +96,8 @@ interface DocumentIds {
 }
 
 /**
- * Checks that a DuckDB table has as many rows of some documents as the manifest says, and no rows of others: the hash of a file
- * does not show whether a reader lost rows. Throws StopError, naming a document, if the numbers differ.
+ * Checks that a DuckDB table has as many rows of some documents as the manifest says, and no rows of others. Needed because a
+ * reader may lose rows even if the hash of the file is right. Throws StopError, naming a document, if the numbers differ.
  */
 export async function checkRowCounts(
   connection: Connection,

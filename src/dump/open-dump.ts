@@ -62,7 +62,7 @@ export class Dump {
     this.#consequence = consequence;
   }
 
-  /** The tables of some kinds, in order, in the best format that has all of them; undefined if none has. */
+  /** The tables of these kinds, in order, in the best format that has all of them; undefined if no format has. */
   tablesOf(kinds: readonly Kind[], { guarded = false }: FileChoice = {}): readonly DumpTable[] | undefined {
     const { files, options } = this.manifest;
     this.#tables ??= tablesOf(files);

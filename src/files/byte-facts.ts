@@ -22,7 +22,7 @@ export class LineFacts {
   #longest = 0;
   #open = 0;
 
-  /** `looksForNumbers`: also look for long numbers, which doubles the time. If false, assumes that there are some. */
+  /** `looksForNumbers`: whether to look for long numbers, which doubles the time. If not, `longNumbers` is true. */
   constructor({ looksForNumbers = true } = {}) {
     this.#numbers = looksForNumbers ? new LongNumbers() : undefined;
   }

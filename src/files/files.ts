@@ -90,7 +90,7 @@ export function kindOf(
 interface WriteOptions {
   /** The temporary path, on the same disk; default: next to the file. */
   readonly aside?: string;
-  /** Whether to flush the content before the file gets its name. Protects against a power cut; a kill does no harm. */
+  /** Whether to flush the content before the file gets its name. Only a power cut makes this necessary, a kill does not. */
   readonly isFlushed?: boolean;
   /** The mode of the file; default: readable by its owner only. */
   readonly mode?: number;

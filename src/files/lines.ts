@@ -104,8 +104,9 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Like readTextPieces, from pieces already read. The path gives the ending. A file must contain exactly one compressed text, as
- * runs write it. Otherwise throws UnreadableError, at the latest at the end of the file.
+ * Like readTextPieces, but from pieces of the file that are already read. The path gives the ending. A compressed file must
+ * contain exactly one compressed text, as runs write it. Otherwise throws UnreadableError, at the latest at the end of the
+ * file.
  */
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
@@ -162,8 +163,8 @@ function decompressionError(cause: unknown): unknown {
 const size = 1 << 20;
 
 /**
- * Collects small pieces into large ones, to save system calls. Input and output pieces may be reused after the next one is
- * requested, because allocating each would keep the garbage collector busy.
+ * Collects small pieces into large ones, to save system calls. A piece, in or out, is valid only until the next one is
+ * requested: allocating each would keep the garbage collector busy.
  */
 export async function* gatherPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gathered = Buffer.allocUnsafeSlow(size);

@@ -160,7 +160,7 @@ function countKeys(value: unknown): number {
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** Loads the YAML library only for the first text that is not valid JSON, because loading takes 60 ms. */
+/** Parses YAML. Loads the library only for the first text that is not valid JSON, because loading takes 60 ms. */
 function valueOfYaml(text: string, what: string): unknown {
   const { LineCounter, parseDocument }: typeof yaml = require("yaml");
   const lines = new LineCounter();

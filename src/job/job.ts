@@ -34,7 +34,7 @@ export type Notify = Readonly<ReturnType<typeof notifyFromFile>>;
 export type NotifyUrls = Notify["urls"];
 export type NotifyStyle = Notify["style"];
 
-/** One machine's part of a job's documents: 1 ≤ index ≤ count ≤ 10,000. */
+/** The part of a job's documents that one machine reads. `index` is from 1 to `count`, which is at most 10,000. */
 export interface Shard {
   readonly index: number;
   readonly count: number;

@@ -14,7 +14,7 @@ export interface RunProgress {
   documentsFailed: number;
   chunks: number;
   child_chunks: number;
-  /** Pages and child lists of the documents begun so far, and how many of them are done. */
+  /** The number of pages and child lists of the documents begun so far. `pagesDone`: how many of them are done. */
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;

@@ -34,7 +34,10 @@ export class Notifier {
     this.#start = this.#send("start", startNotice(job, runId, this.#runKey, this.#notify.style), this.#startEnd.signal);
   }
 
-  /** Sends the end notice, after the start notice, so that a service gets them in order. Aborting `interrupt` shortens the time. */
+  /**
+   * Sends the end notice, after the start notice, so that a service gets them in order. Aborting `interrupt` shortens the
+   * timeouts.
+   */
   async end(outcome: RunOutcome, interrupt: AbortSignal): Promise<void> {
     const interrupted = interrupt.aborted;
     const giveUp = setTimeout(() => this.#startEnd.abort(), interrupted ? 0 : forStart);
@@ -67,8 +70,8 @@ export function eventOf({ status }: Pick<RunOutcome, "status">): NoticeEvent {
 
 /**
  * The URL for an event; undefined if there is none. An event's own URL takes precedence; a partial run uses that of a failure.
- * Otherwise `url` is used with `/start`, `/fail` and `?rid=`, which pairs the two, following the convention of healthchecks.io
- * (https://healthchecks.io/docs/http_api/).
+ * Otherwise it is made from `url`, with `/start` or `/fail` and with `?rid=`, which pairs the start and the end. This follows
+ * healthchecks.io (https://healthchecks.io/docs/http_api/).
  */
 export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string): string | undefined {
   const own = urls[event] ?? (event === "partial" ? urls.failure : undefined);

@@ -56,8 +56,9 @@ export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () =>
 }
 
 /**
- * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find the
- * route. If the release has no route, only the requests that found this out count. `detailed`: documents whose details the run reads anyway.
+ * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find
+ * the route. If the release has no route, counts only the requests that showed this. `detailed`: documents whose details the
+ * run reads anyway.
  */
 export async function countOriginalRequests(
   api: FileApi,
@@ -211,8 +212,9 @@ export interface WantedFile {
 }
 
 /**
- * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its chunks,
- * each once. Finds attachments in the stored rows, which a resumed run has too. `segments`: those of each document.
+ * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its
+ * chunks, each once. Finds attachments in the stored rows, which a resumed run has too. `segments`: the segments of each
+ * document.
  */
 export async function wantedFiles(
   documents: readonly DocumentToRead[],

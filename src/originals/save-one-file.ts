@@ -165,8 +165,8 @@ function tooLong(longest: number): SkipError {
 const longestLink = 65_536;
 
 /**
- * Distinguishes a link from a file, because the service's own `/download` may return either. A link is signed, so it is kept in memory and
- * never written to disk. Returns the link, or the file from its first byte.
+ * Returns the link in an answer, or the file from its first byte: the service's own `/download` may return either. A link is
+ * signed, so it is kept in memory and never written to disk.
  */
 async function linkOrFile({ announced, pieces }: IncomingFile): Promise<string | IncomingFile> {
   const rest = pieces[Symbol.asyncIterator]();
@@ -252,7 +252,10 @@ function isSameUpload({ verdict, path, file_id, bytes }: Original, { id, size }:
   return verdict === "complete" && path !== null && id !== null && file_id === id && bytes === size;
 }
 
-/** Links first and hashes the linked file, so that a change to the published path cannot slip in between. */
+/**
+ * Links a published file if it is undamaged. Links first and hashes the linked file, so that a change to the published path
+ * cannot slip in between.
+ */
 async function linkSound(
   run: string,
   { path: published, sha256 }: Original,

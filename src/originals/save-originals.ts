@@ -203,7 +203,10 @@ const named = 20;
  */
 const noRoute = `${noOriginals}: it has neither …/upload-file (Dify up to 1.8) nor …/download (Dify 1.13.1 or later)`;
 
-/** A sentence for each incomplete original, up to a maximum; only one sentence if the release has no route for originals. */
+/**
+ * A sentence for each incomplete original, up to a maximum. All originals that are missing because the release has no route
+ * share one sentence.
+ */
 export function originalWarnings(originals: readonly Original[], names: DocumentNames): readonly string[] {
   const incomplete = originals.filter(({ verdict }) => verdict !== "complete");
   const bad = incomplete.filter(({ reason }) => reason !== noOriginals);

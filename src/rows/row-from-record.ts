@@ -6,7 +6,10 @@ import type { RawRecord, Row } from "./row.js";
 
 export interface RowOptions {
   readonly keepSignatures: boolean;
-  /** Called for every known field of an unexpected type, every time finer than its column, and every field without a column. */
+  /**
+   * Called for every field that does not fit: a known field of an unexpected type, a time finer than its column, or a field
+   * without a column.
+   */
   readonly drift: (kind: Kind, field: string) => void;
 }
 
@@ -69,7 +72,7 @@ function storedValue({ signed }: Column, asSent: unknown, { keepSignatures }: Ro
   return signed && !keepSignatures ? withoutSignaturesIn(asSent) : asSent;
 }
 
-/** The row of a record that does not fit its columns: sets the columns first, then the other fields. */
+/** Makes the row of a record that does not fit its columns. It sets the columns first, then the other fields. */
 function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = blankRow(kind, known);
   const rest: [string, unknown][] = [];

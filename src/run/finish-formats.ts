@@ -23,8 +23,8 @@ type Finish = (
 ) => Promise<Finished>;
 
 /**
- * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and the
- * database then share DuckDB's memory. If their share is too small, it starts over, one output after the other.
+ * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and
+ * the database then share DuckDB's memory. If that is too little for them, starts over and writes one after the other.
  */
 export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {

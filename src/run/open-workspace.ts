@@ -25,8 +25,8 @@ interface LeasedWorkspace extends Workspace, Lease {
 
 /**
  * Takes the lease of a job. Resumes the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
- * other work aside. After a failure, keeps the segments that were read or that workers may still submit. `progress.isKept`: whether
- * there are any.
+ * other work aside. After a failure, keeps the segments that were read or that workers may still submit, and sets
+ * `progress.isKept` if there are any.
  */
 export async function openWorkspace(
   job: Job,

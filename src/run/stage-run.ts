@@ -61,7 +61,7 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   return staged;
 }
 
-/** The folders of files, relative to the run folder. Each comes before its parent; the run folder is last. */
+/** The folders that files are in, relative to the run folder. Each comes before its parent; the run folder is last. */
 function foldersIn(files: readonly StagedFile[]): readonly string[] {
   const folders = new Set(["."]);
   for (const { path } of files)
@@ -283,7 +283,10 @@ export async function shareUnchanged(
   }
 }
 
-/** Links first and compares the linked file, so that a change to the published path cannot slip in between. */
+/**
+ * Replaces a staged file by a link if it equals the published one. Links first and compares the linked file, so that a change
+ * to the published path cannot slip in between.
+ */
 async function shareFile(published: string, staged: string, aside: string, signal: AbortSignal): Promise<void> {
   await rm(aside, { force: true });
   await link(published, aside);

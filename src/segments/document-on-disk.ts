@@ -70,8 +70,8 @@ export class DocumentOnDisk<State, Result> {
   }
 
   /**
-   * Adds rows and the state of the document after them. Pass undefined if the document cannot be resumed at this point. Rejects
-   * with the error of an earlier write. Resolves late if the disk is slow.
+   * Adds rows, and the state from which a later process continues after them. Pass undefined if the document cannot be resumed
+   * at this point. Rejects with the error of an earlier write. Resolves late if the disk is slow.
    */
   async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -134,7 +134,7 @@ export class DocumentOnDisk<State, Result> {
     await this.#close();
   }
 
-  /** Removes all files of the document. With `begin`, any process starts the document over from that state. */
+  /** Removes all files of the document. With `begin`, writes that state, from which any process starts the document over. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, segments: [] });

@@ -142,13 +142,13 @@ export function childListsOf(
   };
 }
 
-/** The sums over all documents. `auto_asks` counts every list of a document that changed during the read. */
+/** The sums of the counts of all documents. For a document that changed during the read, `auto` counts as reading every list. */
 export interface ChildListSums {
   readonly asked: number;
   readonly embedded: number;
   readonly skipped: number;
   readonly empty: number;
-  /** Child lists that were read but that `auto` would skip: `auto` saves at least this many requests. */
+  /** Child lists that were read but that `auto` would skip, so `auto` saves at least as many requests. */
   readonly auto_saves: number;
   readonly auto_misses: number;
 }

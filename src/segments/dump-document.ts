@@ -102,7 +102,10 @@ export async function dumpDocument(
   return readUntilStill(read, { first: at.number, most });
 }
 
-/** The proof of a document without flaws. `sweeps`: lists that were read twice; `isSwept`: all lists that needed it were. */
+/**
+ * How a document without flaws was proved complete. `sweeps`: the number of lists that were read twice. `isSwept`: whether all
+ * lists that needed it were.
+ */
 function proofOf(howFar: HowFar | undefined, sweeps: number, isSwept: boolean): Proof {
   if (!howFar) return "none";
   const { chunks, children } = howFar;

@@ -133,7 +133,7 @@ async function reconcilePublished(
   return undefined;
 }
 
-/** Renames work to a new run id. Its start time stays the same, so it may already be too old to continue. */
+/** Renames work to a new run id. It keeps its start time, so it may already be too old to continue. */
 async function renamed(leased: LeasedJob, runId: string, now: Date): Promise<string> {
   const newId = await newRunId(leased.runs, now);
   await rename(join(leased.own, runId), join(leased.own, newId));
@@ -160,7 +160,7 @@ async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promis
   return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
 }
 
-/** Keeps the work until the next work is set aside, in case you need it. Sets the time of its folder to now. */
+/** Moves work aside, in case you need it. It is kept until the next work is set aside. Sets the time of its folder to now. */
 async function setAside(
   leased: LeasedJob,
   runId: string,
@@ -187,7 +187,7 @@ const files = {
 
 /** Something that a run reads once: see `readOnce`. */
 interface OnceRead<T> {
-  /** Checks the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
+  /** The schema of the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
   readonly schema: GenericSchema<unknown, T>;
   readonly read: () => Promise<T>;
   /** Whether to store this answer for a resumed run. If not, the resumed run asks again. */

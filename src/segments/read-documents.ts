@@ -114,7 +114,7 @@ async function readAll(
   return { documents, notes };
 }
 
-/** The segments of a second reading have a different name, so that they can be removed separately. */
+/** The name for the segments of a second reading. It differs from the first, so that either can be removed separately. */
 const secondName = (name: string): string => `${name}_again`;
 
 /** Picks the better reading, preferring the second. The progress drops the rows of the other. */

@@ -40,7 +40,7 @@ export async function keepRequestSum(folder: string, progress: RequestCounts): P
   return { sum, [Symbol.asyncDispose]: () => written.close() };
 }
 
-/** Writes the sum in place whenever it changed. Counts only grow, so the text never gets shorter and covers the old one. */
+/** Writes the sum over the old text whenever it changed. Counts only grow, so the text never gets shorter. */
 class WrittenSum {
   readonly #file: FileHandle;
   readonly #sum: () => RequestSum;

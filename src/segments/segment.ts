@@ -20,7 +20,7 @@ const factsSchema = object(factEntries);
 /** The facts of a segment. */
 export type SegmentFacts = Readonly<v.InferOutput<typeof factsSchema>>;
 
-/** During the crawl, a segment is synced to disk after this many bytes, so that little is left to sync at the end. */
+/** Bytes after which a segment is synced to disk during the crawl, so that little is left to sync at the end. */
 const syncEvery = 8_388_608;
 
 /** An append-only file of rows, with the facts of its content. */

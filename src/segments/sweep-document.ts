@@ -81,8 +81,8 @@ async function sweepChunks(
 }
 
 /**
- * Child lists to sweep on their own: they may have come in several answers, and their ids or contents differ from the children embedded
- * in the chunk, if any.
+ * The child lists to sweep on their own, as digests by chunk id: they may have come in several answers, and their ids or
+ * contents differ from the children embedded in the chunk, if any.
  */
 async function splitLists(
   { childChunks, aside }: StoredPaths,
@@ -168,8 +168,8 @@ interface StoredCells {
 }
 
 /**
- * Finds the cells of a chunk or child chunk in its JSONL line, ten times as fast as parsing it. A string cannot contain a quoted
- * column name, because its quotes would be escaped, and no earlier column holds an object.
+ * Finds the cells of a chunk or child chunk in its JSONL line, ten times as fast as parsing it. Searching for the quoted
+ * column names is safe: quotes inside strings are escaped, and no earlier column has an object.
  */
 export function cellsOf(kind: "chunks" | "child_chunks", line: string): StoredCells {
   if (kind === "child_chunks") {

@@ -152,7 +152,7 @@ class Poll {
     return this.#read.size === this.#batches.length && [...documents.values()].every(isOver);
   }
 
-  /** Records which batches could be read, and throws if one of them is not worth waiting for. */
+  /** Records which batches could be read. Throws StopError if one of them is not worth waiting for. */
   #refuse(readings: readonly BatchReading[]): void {
     const service = this.#read.size > 0 || readings.some(({ error }) => !error);
     readings.forEach((reading, index) => {
@@ -203,10 +203,10 @@ interface Earlier {
 }
 
 /**
- * Whether an unreadable batch ends the watch. Temporary failures do not, once the service has answered; before that, a refused
- * connection or a page that is not valid JSON means a wrong address. A refusal does end it: the batch is unknown or forbidden. A proxy
- * may refuse while the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a
- * code.
+ * Whether an unreadable batch ends the watch. A refusal does: the batch is unknown or forbidden. But a proxy may refuse while
+ * the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a code. A
+ * temporary failure does not, once the service has answered. Before that, a refused connection or a page that is not valid
+ * JSON means a wrong address.
  */
 export function endsWatch(error: SkipError, earlier: Earlier): boolean {
   if (error instanceof GaveUpError) return !earlier.service && (error.status === undefined || error.status < 400);

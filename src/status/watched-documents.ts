@@ -125,7 +125,7 @@ export function withSample(samples: readonly Sample[], row: Row, at: number): re
 
 /**
  * Milliseconds until every chunk is indexed, at the rate of the samples up to `now`. Undefined before and after indexing, and
- * until growth was seen.
+ * until the samples show growth.
  */
 export function timeLeft(samples: readonly Sample[], row: Row, now: number): number | undefined {
   const [first, last, counts] = [samples[0], samples.at(-1), countsOf(row)];
@@ -149,8 +149,8 @@ export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): nu
 }
 
 /**
- * Whether an active document has made no progress for ten minutes: while watched, or, if it never moved in a few readings, by the
- * times that the service reports.
+ * Whether an active document has made no progress for ten minutes. That is known from watching it or, if it never moved in a
+ * few readings, from the times that the service reports.
  */
 export function isStuck(document: WatchedDocument, now: number): boolean {
   if (document.state !== "working") return false;

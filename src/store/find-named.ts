@@ -19,7 +19,7 @@ export interface FindOptions extends Partial<LocalCopyOptions> {
    */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** For a run in a bucket: whether to fetch the database of its job, too. */
+  /** Whether to fetch the database of the job, too, if the word names a run in a bucket. */
   readonly withDatabase?: boolean;
 }
 

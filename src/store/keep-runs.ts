@@ -27,11 +27,11 @@ export interface Decision extends PastRun {
 }
 
 /**
- * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`, `weekly`
- * and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs, so a partial
- * run never replaces a complete one. The newest complete run always stays. So does the newest complete run with documents, so that
- * an emptied knowledge base keeps its last dump. Older partial runs are removed, because a newer complete run replaces them. The
- * rules apply separately to newer partial runs.
+ * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`,
+ * `weekly` and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs,
+ * so a partial run never replaces a complete one. The newest complete run always stays. So does the newest complete run with
+ * documents, so that an emptied knowledge base keeps its last dump. Partial runs older than the newest complete run are
+ * removed, because it replaces them. To newer partial runs, the rules apply separately.
  */
 export function decideRuns<Run extends PastRun>(runs: readonly Run[], keep: Keep): readonly (Run & Decision)[] {
   const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));

@@ -98,7 +98,10 @@ async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await fenceOthers(leased, lock, now);
 }
 
-/** Marks our folder as finished, releases the lock, and removes the folder unless it has files for the next owner. */
+/**
+ * Ends the lease: marks our folder as finished, releases the lock, and removes the folder unless it has files for the next
+ * owner.
+ */
 async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
   await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
   await lock.release(own);
@@ -194,8 +197,8 @@ async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<
 }
 
 /**
- * Tests with a temporary object whether the store obeys the conditions of writes. Returns undefined, or a sentence that names the
- * failed condition. Rejects if a request fails for another reason.
+ * Tests with a temporary object whether the store obeys the conditions of writes. Returns undefined if it does, otherwise a
+ * sentence that names the failed condition. Rejects if a request fails for another reason.
  */
 export async function tryConditions(bucket: Bucket): Promise<string | undefined> {
   const key = `try-conditions-${randomUUID()}`;

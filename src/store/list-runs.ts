@@ -12,7 +12,7 @@ export interface ListedRun extends RunFolder {
   readonly folder: string;
   /** Whether `latest` points to the run. */
   readonly isLatest: boolean;
-  /** The rules of `output.keep` that keep it; empty: the next run removes it; null: no rules are known. */
+  /** The rules of `output.keep` that keep the run; empty: the next run removes it; null: the rules are unknown. */
   readonly keptBy: readonly KeepRule[] | null;
 }
 

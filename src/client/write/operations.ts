@@ -94,7 +94,7 @@ export interface WrittenRow {
   readonly error: string;
 }
 
-/** Reads the single row of an answer. An added chunk comes in a list, everything else alone. */
+/** Reads the single row of an answer. An added chunk comes in a list, any other row does not. */
 const readRow: ReadAnswer<WrittenRow> = (body, key) => {
   const { data } = isMapping(body) ? body : {};
   const [row, ...others]: readonly unknown[] = Array.isArray(data) ? data : [data];
@@ -178,7 +178,7 @@ interface NewTextDocument extends Indexing {
   readonly process_rule: object;
 }
 
-/** The value of a metadata field in a document, with the id and name of the field. */
+/** A value to set in the metadata of a document, with the id and name of its field. */
 interface MetadataValue {
   readonly id: string;
   readonly name: string;

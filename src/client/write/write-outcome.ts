@@ -37,8 +37,8 @@ export type Undone =
   | { readonly kind: "throttled" | "unsent"; readonly reason: string };
 
 /**
- * The outcome of a write without a complete answer; `isCutOff`: because we stopped waiting. Throws StopError for an untrusted
- * certificate, and the error of an unreadable file: in these cases, nothing was done.
+ * The outcome of a write without a complete answer. `isCutOff`: this process stopped waiting for it. Throws StopError for an
+ * untrusted certificate, and the error of an unreadable file: in these cases, nothing was done.
  */
 export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   if (error instanceof StopError && !isCutOff) throw error;
@@ -82,7 +82,10 @@ function writeHint(answer: Answer, refusal: Refusal, facts: MessageFacts): strin
   return answer.status === 404 && isUnknownUrl(refusal) ? unknownUrlHint(answer.url, facts) : "";
 }
 
-/** The outcome of a success status. It is unknown if the body is not the service's: something else may have answered. */
+/**
+ * The outcome of a write that was answered with a success status. It is unknown if the body is not the service's: something
+ * else may have answered.
+ */
 function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): WriteOutcome<T> {
   const { status, url, body } = answer;
   try {

@@ -117,8 +117,8 @@ function sha256Of(text: string): string {
 }
 
 /**
- * Milliseconds since this call. Uses both clocks: the monotonic clock stops while the machine sleeps, and the wall clock can be
- * changed.
+ * Returns a function that says how many milliseconds ago the stopwatch was started. Uses two clocks: the monotonic one stops
+ * while the machine sleeps, and the wall clock can be changed.
  */
 function stopwatch(): () => number {
   const [ticks, time] = [performance.now(), Date.now()];
@@ -126,8 +126,8 @@ function stopwatch(): () => number {
 }
 
 /**
- * Returns a signal that aborts `grace` milliseconds after `signal`, with the same reason: a write that is cut off may still have
- * been done.
+ * Returns a signal that aborts `grace` milliseconds after `signal`, with the same reason. So running writes can finish: a
+ * write that is cut off may still have been done.
  */
 function lateSignal(signal: AbortSignal, grace: number): AbortSignal {
   const late = new AbortController();

@@ -76,7 +76,8 @@ export const readRows = readRowsBy(selectRows);
 function readRowsBy(selectRows: SelectRows): ReadRows {
   return async function* (kind, file, options) {
     const cells = columns[kind].map(({ name, type }) => cellSql(`"${name}"`, type));
-    // One text per row, because the client strips a byte order mark from the start of a text, and a cell may begin with one.
+    // Fetches a row as one text, because the client strips a byte order mark from the start of a text, and a cell may begin
+    // with one.
     const row = `to_json([${cells.join(", ")}])::VARCHAR`;
     const { connection, close } = await openDuckDb(":memory:", options);
     try {

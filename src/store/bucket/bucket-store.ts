@@ -214,8 +214,9 @@ function conditionOf(found: ObjectFacts | undefined): Condition {
 }
 
 /**
- * Removes run folders that earlier owners left behind: folders that the head does not list, with a lower epoch than the head's.
- * Also ends multipart uploads there. A stalled owner has a low epoch, so it never removes files of its successor.
+ * Removes run folders that earlier owners left behind, and ends their multipart uploads. Such a folder is not listed in the
+ * head, and has a lower epoch than the head. So an owner that was stalled, whose own epoch is low, never removes files of its
+ * successor.
  */
 export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
   const listed = new Set(head.runs.map(({ folder }) => folder));
@@ -276,8 +277,8 @@ export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage,
 }
 
 /**
- * Whether the store gave no answer or failed temporarily. The request may have succeeded. An error without a status but with a
- * cause means that there was no answer.
+ * Whether the store gave no answer or failed temporarily. The request may have succeeded. No answer means an error with a
+ * cause but without a status.
  */
 function isTrouble(error: unknown): error is StopError {
   if (!(error instanceof StopError)) return false;

@@ -80,9 +80,9 @@ export interface BucketLeaseOptions {
 const mostTries = 5;
 
 /**
- * Takes the lease of a job in its bucket. Throws BusyError while another owner is alive: the head changed in the last two minutes
- * by the store's clock, was not released, and the owner's process is not proved dead. Throws StopError if the head was removed or
- * replaced by hand.
+ * Takes the lease of a job in its bucket. Throws BusyError while another owner may be alive: the head changed in the last two
+ * minutes by the store's clock, the lease was not released, and nothing proves that the owner's process ended. Throws
+ * StopError if the head was removed or replaced by hand.
  */
 export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions): Promise<BucketLease> {
   const owner: BucketOwner = { ...(await thisOwner(options.now())), released: false };

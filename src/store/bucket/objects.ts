@@ -18,7 +18,7 @@ export interface FileFacts {
   readonly sha256: string | undefined;
 }
 
-/** The facts of an object that was not read. `sha256`: recorded by kbdump when it wrote the object. */
+/** The facts of an object, known without reading it. `sha256`: recorded by kbdump when it wrote the object. */
 export interface ObjectFacts extends FileFacts {
   readonly etag: string;
 }
@@ -310,7 +310,7 @@ function responseHeaders(response: unknown): Readonly<Record<string, string>> {
   return headers;
 }
 
-/** An object is missing, or differs from what kbdump uploaded. Exit 1. */
+/** Thrown if an object is missing, or differs from what kbdump uploaded. */
 export class DamagedError extends StopError {}
 
 /** Bytes to fetch with one request. They stay in memory until they are written. */

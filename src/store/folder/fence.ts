@@ -131,8 +131,8 @@ async function removeWholly(folder: string): Promise<void> {
 }
 
 /**
- * Renames the inner folders before deleting their files. The owner may be publishing a stage with a rename, which must move a
- * complete stage or fail.
+ * Renames the inner folders of a folder, before their files are deleted. Otherwise the owner, which may be publishing a stage
+ * with a rename at this time, could publish an incomplete one.
  */
 async function renameFolders(folder: string, depth = 2): Promise<void> {
   const folders = (await entriesOf(folder)).filter((entry) => entry.isDirectory());
@@ -241,7 +241,10 @@ async function copyIfThere(from: string, to: string): Promise<void> {
   }
 }
 
-/** Removes everything except files and folders: opening a named pipe would block forever, and a link could lead elsewhere. */
+/**
+ * Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead
+ * elsewhere.
+ */
 async function dropOddFiles(folder: string): Promise<void> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);

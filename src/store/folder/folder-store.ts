@@ -59,7 +59,8 @@ async function replaceDatabase(owned: OwnFolder, built: string, keepsOld: boolea
   const log = join(own, "database.wal");
   await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
   await rename(built, database);
-  // Renaming a file to another link of itself keeps both names, so remove `built`. A pending database is older than this one.
+  // Removed here, because renaming a file to another link of itself keeps both names. A pending database is older than this
+  // one.
   for (const path of [built, join(own, pendingDatabase)]) await rm(path, { force: true });
   return aside;
 }

@@ -115,8 +115,8 @@ export async function runIdsIn(runs: string, before?: string): Promise<readonly 
 }
 
 /**
- * The id of the newest complete run, optionally of `job` and older than `before`. Reads manifests from the newest on, and stops at
- * the first match. Without `job`, the run that `latest` points to counts as complete without a look at its manifest.
+ * The id of the newest complete run, optionally of `job` and older than `before`. Reads manifests from the newest on, and
+ * stops at the first complete run. Without `job`, trusts `latest` instead of reading the manifest of its run.
  */
 export async function newestComplete(
   { folder, runs }: Pick<JobFolders, "folder" | "runs">,

@@ -27,7 +27,7 @@ export type Owner = Readonly<v.InferOutput<typeof ownerSchema>>;
 /** Milliseconds without a heartbeat after which an owner counts as dead, on any machine. */
 export const deadAfter = 120_000;
 
-/** Calls `beat`, which never rejects, at intervals, until the returned function is called. Does not keep the process alive. */
+/** Calls `beat` at intervals, until the returned function is called. `beat` must never reject. Does not keep the process alive. */
 export function startHeartbeat(every: number, beat: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> | undefined;
   const timer = setInterval(() => {

@@ -24,14 +24,17 @@ interface LockOptions {
 /** The lock of a job, owned by this process. */
 export interface Lock {
   readonly owner: Owner & { readonly id: string };
-  /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was no lock, or if it was released. */
+  /**
+   * The owner whose lock was taken over, and whether its process has certainly ended; undefined if there was no lock, or if it
+   * was released.
+   */
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
   /** Aborted with a LostError after we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
   readonly lost: AbortSignal;
   /** Checks the lock. Rejects with the LostError of `lost`, which names the current owner, if we lost it. */
   readonly confirm: () => Promise<void>;
   /**
-   * Releases the lock. Marks it through our own file handle first, then moves it into `folder`, which only we use. If another run
+   * Releases the lock: marks it through our own file handle, then moves it into `folder`, which only we use. If another run
    * has replaced the lock meanwhile, puts that lock back.
    */
   readonly release: (folder: string) => Promise<void>;
@@ -110,9 +113,9 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 }
 
 /**
- * Puts our lock at `path`, or throws BusyError. To replace a stale lock, a process first takes a claim on it, `<path>.<its id>`. If
- * the stale lock still exists after that, no other process can replace it. If the process dies first, its claim becomes stale and
- * is taken over in the same way. Returns the owner that was replaced.
+ * Puts our lock at `path`, or throws BusyError. To replace a stale lock, a process first locks it with a second lock file, a
+ * claim: `<path>.<its id>`. If the stale lock still exists after that, no other process can replace it. If the process dies
+ * first, its claim becomes stale and is taken over in the same way. Returns the owner that was replaced.
  */
 async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {
@@ -150,7 +153,7 @@ async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Removes files that killed processes left next to the lock. Also removes claims, because they refer to locks other than ours. */
+/** Removes files that killed processes left next to the lock, and their claims (see `take`), which refer to earlier locks. */
 async function removeLeftovers(path: string, mine: Mine): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
   const own = (await readLock(path))?.id;
@@ -187,8 +190,8 @@ interface LockFile {
 }
 
 /**
- * Reads a lock; undefined if there is none. Opens the file, because network drives return fresh facts only for opened files. Throws
- * StopError if the path is not a file.
+ * Reads a lock; undefined if there is none. Opens the file to get its facts, because network drives return stale facts of
+ * files that are not open. Throws StopError if the path is not a file.
  */
 export async function readLock(path: string): Promise<LockFile | undefined> {
   const file = await openRegular(path).catch(ifAbsent(undefined));
