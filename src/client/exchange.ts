@@ -79,7 +79,7 @@ export function exchangeWith(options: ExchangeOptions) {
     const path = prefix + target;
     const url = origin + path;
     const headers = typeof body === "string" ? { ...usual, "content-type": "application/json" } : usual;
-    /** The error for an unreadable body. It keeps the status, because any answer shows that the service is up. */
+    /** The error for an unreadable body. It has the status of the answer, because any answer shows that the service is up. */
     const unreadable = (flaw: string, trouble?: "too large") =>
       new RetryError(`${method} ${url}: the body ${flaw}`, { status: receiving.status, trouble });
     let length = 0;

@@ -76,7 +76,7 @@ export class Pace {
   #floor: number | undefined;
   /** Refusals minus other answers, at least 0: see `limitLevel`. */
   #level = 0;
-  /** Refusals since the last other answer. */
+  /** The number of refusals in a row, without another answer between them. */
   #inARow = 0;
   /** Refusals above the usual share, counted while the rate is unrestricted or at its floor: see `firstExcess`. */
   #excess = 0;

@@ -23,7 +23,7 @@ interface ReceiveHooks {
   readonly longBodies: LongBodies;
 }
 
-/** Bodies with more bytes count as long. */
+/** A body with more bytes than this counts as long: see `LongBodies`. */
 export const long = 4_000_000;
 
 /** Receives long bodies one at a time into the same buffer, because several at once would fill the memory. */

@@ -55,7 +55,7 @@ export interface ChildPlan {
   readonly reason: string;
 }
 
-/** Where the chunks of a document get their children. The three counts add up to the number of chunks. */
+/** How many chunks of a document get their children from where. The three counts add up to the number of chunks. */
 interface ListCounts {
   /** Chunks whose child list is read, including the sample. */
   readonly asked: number;

@@ -33,7 +33,10 @@ export interface CrawlOptions {
   readonly childChunks: "all" | "auto" | "none";
   /** Returns the kept embedded children, including those from an earlier crawl. Called after all chunks were yielded. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
-  /** Whether rows keep the signatures of links to files. Children are compared as rows, so the comparison needs to know. */
+  /**
+   * Whether rows keep the signatures in links to files. The comparison of children needs this, because it compares them as
+   * rows.
+   */
   readonly keepSignatures: boolean;
   readonly prefetch: Prefetch;
   /** Called for every sign that the document is incomplete. It may throw to end the crawl. */
@@ -66,8 +69,8 @@ interface Item {
 }
 
 /**
- * Reads one document in this order: all `chunks`, then `decideSource`, then all `children`. Throws SkipError when the document
- * cannot be read at all. Calls `problem` for lists that do not add up.
+ * Reads one document. Consume all `chunks`, then call `decideSource`, then consume all `children`. Throws SkipError when the
+ * document cannot be read at all. Calls `problem` if the pages of a list contradict each other or rows are missing.
  */
 export class DocumentCrawl {
   readonly #api: KnowledgeApi;

@@ -163,9 +163,10 @@ interface Subject {
 const nothing = { state: "listed", documents: [] };
 
 /**
- * Compares the documents found with earlier runs, newest first; undefined when no list was requested. An incomplete list shows new
- * documents, but no missing ones. A dataset that the newest run did not know counts as new. A dataset that the service no longer
- * lists counts as gone if all datasets are known. Reads no more earlier runs than needed.
+ * Compares the documents found with earlier runs, newest first; undefined when no list was requested. From an incomplete list,
+ * it reports new documents, but no missing ones. All documents of a dataset that the newest run did not know count as new. If
+ * all datasets are known, those of a dataset that the service no longer lists count as gone. Reads no more earlier runs than
+ * needed.
  */
 export async function compareDiscovery(
   { datasets, found }: Discovery,

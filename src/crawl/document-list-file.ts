@@ -54,7 +54,7 @@ type ListFile = v.InferOutput<typeof fileSchema>;
 /** A list and the answers that it was made from. */
 type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
-/** Maximum bytes of a file. A larger one does not fit in a string. A document takes about 1,000 bytes. */
+/** Maximum bytes of the file of a list. A larger one does not fit in a string. A document takes about 1,000 bytes. */
 const largest = 500_000_000;
 
 /** A list of documents that a run uses instead of asking the service. */
@@ -112,7 +112,10 @@ function textOf(file: ListFile): string {
   );
 }
 
-/** Reads the list for a job. Throws UsageError with every reason when it is not a list, or belongs to another job. */
+/**
+ * Reads the list for a job from a file. Throws UsageError, with every reason, if the file has no list or the list of another
+ * job.
+ */
 export async function readGivenList(path: string, job: Job): Promise<GivenList> {
   const content = await readText(path, "the list of documents", largest);
   const { value, problems } = { value: undefined, ...checkJson(fileSchema, content) };

@@ -226,8 +226,8 @@ function troubleOf(error: unknown): Trouble | undefined {
 }
 
 /**
- * Whether a refused request may be about one of its rows. A 400 is, unless it mentions the model of the dataset, which
- * concerns all rows.
+ * Whether a refused request may be about one of the rows. A refusal with status 400 may be, unless it mentions the model of
+ * the dataset, which concerns all rows.
  */
 function isAboutRow({ status, code, message }: SkipError): boolean {
   return status === 400 && !lacksModel(code, message);

@@ -22,7 +22,7 @@ export interface ChunksSoFar extends ListSize {
   readonly rows: number;
   /** Chunks that the service could not render. */
   readonly unreadable: number;
-  /** Whether the chunks were read from the end and kept their ranks. */
+  /** Whether the chunks were read from the end and kept their ranks: see `readAnchored`. */
   readonly isAnchored: boolean;
   /** Whether no chunk was added recently: see `settledAge`. */
   readonly isSettled: boolean;
@@ -30,7 +30,7 @@ export interface ChunksSoFar extends ListSize {
 
 /** The children read so far, chunk by chunk in order. */
 export interface ChildrenSoFar {
-  /** Evidence from the pages of chunks that were read. */
+  /** What the pages of chunks show about children. */
   readonly evidence: ChildEvidence;
   /** Where the children come from; null until decided, and if the job reads every list. */
   readonly plan: ChildPlan | null;
@@ -63,7 +63,7 @@ export const noChildrenYet: ChildrenSoFar = {
   smallestPiece: null,
 };
 
-/** Facts about a page of chunks besides its rows. */
+/** What is known after a page of chunks, besides its rows. */
 type ChunkFacts = Pick<ChunksSoFar, "isAnchored" | "isSettled">;
 
 /** Adds a page of chunks to the progress. `rows`: its new rows. `unreadable`: the number of unreadable rows on all pages so far. */

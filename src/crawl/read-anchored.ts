@@ -5,7 +5,7 @@ import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, ro
 
 /** A page, and facts about the list up to this page. */
 export interface AnchoredPage extends PageRead {
-  /** Whether the list was read from its end and its ranks did not change. */
+  /** Whether the list was read from its end and its rows kept their ranks. */
   readonly isAnchored: boolean;
   /** Whether nothing was added recently. Only then, equal ranks prove that nothing before them was deleted. */
   readonly isSettled: boolean;
@@ -13,7 +13,10 @@ export interface AnchoredPage extends PageRead {
 
 export interface AnchoredReading {
   readonly readPage: ReadPage;
-  /** Reads one row by its rank, from 1, and the total. The row is undefined if the service returns anything else. */
+  /**
+   * Reads one row by its rank (its place in the list, from 1) and the total. The row is undefined if the service returns
+   * anything else.
+   */
   readonly readRow: (rank: number) => Promise<{ readonly row: Listed | undefined; readonly total: number }>;
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
@@ -81,7 +84,7 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   yield checked(last.page, flaw === undefined);
 }
 
-/** Reads the row at a rank again, and describes the problem if it changed. */
+/** Reads the row at a rank again. Describes the problem if another row is there; undefined if not. */
 async function flawAt(
   rank: number,
   then: Listed | undefined,
@@ -97,7 +100,7 @@ async function flawAt(
   }
 }
 
-/** Finds the last page of the list. Undefined if it cannot be read or cannot be an anchor. */
+/** Finds the last page of the list; undefined if it cannot be read, or proves nothing (see `canBeAnchor`). */
 async function findLastPage(
   { readPage }: AnchoredReading,
   total: number,

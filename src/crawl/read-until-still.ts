@@ -21,7 +21,7 @@ export class Flaws {
   #more = 0;
   #moved = false;
 
-  /** `isLast`: accept whatever is read. `most`: flaws to list by name. */
+  /** `isLast`: accept the result with any flaws. `most`: how many flaws to list. */
   constructor(isLast: boolean, most: number) {
     this.#isLast = isLast;
     this.#most = most;

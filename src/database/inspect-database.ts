@@ -126,7 +126,7 @@ async function readAll(connection: Connection): Promise<void> {
   for (const name of await tablesIn(connection)) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
 }
 
-/** Whether a DuckDB error means that the file is damaged or unreadable. */
+/** Whether a DuckDB error means that the database file is damaged or unreadable. */
 export function isCorruption(error: unknown): boolean {
   if (error instanceof StopError) return isCorruption(error.cause);
   if (!(error instanceof Error)) return false;

@@ -105,7 +105,7 @@ const documentName = { document_name: "the name of the document, as last listed"
 const documentNames = `(SELECT dataset_id, document_id, coalesce(any_value(i.name), any_value(d.name)) AS document_name
   FROM document_info i FULL JOIN document_details d USING (dataset_id, document_id) GROUP BY ALL)`;
 
-/** The views on what has changed. */
+/** The views that show what has changed between runs. */
 export const historyViews: Readonly<Record<string, View>> = {
   changes_per_run: {
     about:

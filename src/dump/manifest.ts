@@ -68,7 +68,7 @@ export const childListsSchema = object({
   auto_misses: count,
 });
 
-/** The documents listed by the service, compared with earlier runs. */
+/** The documents that the service listed, and how they differ from earlier runs. */
 const discovered = object({
   since: v.nullable(text),
   /** Ids of documents that the earlier run did not have. */

@@ -16,8 +16,8 @@ const nameLabel: Label = { path: ["name"], text: "name (taken from the file's na
 const silence: GivenFlag = { flag: "", path: ["notify"], value: undefined };
 
 /**
- * Reads a job file, fills in its variables and applies the flags; does not check it. Throws UsageError if the text is neither YAML
- * nor JSON. A command that sends no notifications ignores `notify` if one of its variables is not set.
+ * Reads a job file, fills in its variables and applies the flags, but does not check it. Throws UsageError if the text is
+ * neither YAML nor JSON. A command that sends no notifications ignores `notify` if one of its variables is not set.
  */
 export function draftFromFile(
   file: string,
@@ -125,7 +125,7 @@ const options = {
   strict: true,
   uniqueKeys: true,
   stringKeys: true,
-  // Off, because pretty errors show nearby lines, which may contain a secret.
+  // Pretty errors are off, because they show nearby lines, which may contain a secret.
   prettyErrors: false,
   logLevel: "error",
 } as const;

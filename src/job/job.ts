@@ -51,7 +51,7 @@ export interface JobLocation {
 export interface Job {
   readonly name: string;
   readonly service: ServiceOptions;
-  /** all: every dataset that the service lists, with all of its documents. */
+  /** The datasets to read. all: every dataset that the service lists, with all of its documents. */
   readonly datasets: readonly DatasetJob[] | "all";
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "counts" | "anchored";

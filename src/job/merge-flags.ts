@@ -62,7 +62,10 @@ export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
   ]);
 }
 
-/** Sets every flag's value at its path. If something blocks a path, it is left for the check to report. */
+/**
+ * Sets every flag's value at its path. If the path leads through a value that is not a mapping, leaves that for the check to
+ * report.
+ */
 export function mergeFlags(document: unknown, flags: readonly GivenFlag[]): unknown {
   return flags.reduce((merged, { path, value }) => withValue(merged, path, value), document);
 }

@@ -76,7 +76,10 @@ export function settingNames(labels: readonly Label[]): SettingNames {
   };
 }
 
-/** Starts the embedded service for `service: {demo: true}`. It picks its own port and key. */
+/**
+ * Returns the address and key of a job's service. For `service: {demo: true}`, starts the embedded service, which picks its
+ * own port and key.
+ */
 async function reachService({ service }: Job, env: NodeJS.ProcessEnv, options: KeyOptions): Promise<ReachedService> {
   if (!service.demo) {
     return { baseUrl: service.baseUrl, key: await readKey(service, env, options), close: async () => {} };

@@ -37,7 +37,7 @@ export interface Reading {
   readonly joined: ManifestJoined | undefined;
 }
 
-/** Rows of the run as a whole, by kind. */
+/** Rows that belong to no document, by kind. */
 interface RunRows {
   readonly indexing_status: readonly Row[];
   readonly metadata_fields: readonly Row[];

@@ -80,7 +80,7 @@ export function isFinished(
 
 /** A document that was read, and the location of its rows. */
 export interface DumpedDocument extends DocumentResult {
-  /** The files with its rows: one per kind and text format, if there are any rows. */
+  /** The files with the rows of the document: one per text format for each kind that has rows. */
   readonly files: readonly SegmentFile[];
   /** Whether an earlier process read it. */
   readonly isOld: boolean;

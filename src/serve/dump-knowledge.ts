@@ -30,9 +30,9 @@ interface Dataset {
 }
 
 /**
- * Answers from a dump, in its order. Chunks embed their children if the service did so; otherwise they embed an empty list. If a
- * child list of the document is long, or the dump has no children, chunks omit the field, as in older services. A failed document
- * is listed, but its chunks are not found.
+ * Answers from a dump, in its order. Chunks embed their children if those of the service did; if not, they embed an empty
+ * list. They omit the field, as older services do, if the dump has no children, or if a child list of the document is long. A
+ * failed document is listed, but its chunks are not found.
  */
 export class DumpKnowledge implements Knowledge {
   readonly #manifest: Manifest;
@@ -169,7 +169,7 @@ export class DumpKnowledge implements Knowledge {
     return document;
   }
 
-  /** The document with this id. Rejects if the dump has no chunks of it. */
+  /** The document with this id. Throws if it could not be read when the dump was made. */
   #document(datasetId: string, id: string): DocumentRow {
     const document = this.#anyDocument(datasetId, id);
     if (document.status === "failed")

@@ -20,7 +20,7 @@ export interface WatchedDocument {
 /** All watched documents by batch and document, in the order of the job and the service. */
 export type WatchedDocuments = ReadonlyMap<string, WatchedDocument>;
 
-/** The result of a poll. */
+/** The documents after a poll. */
 interface Advance {
   readonly documents: WatchedDocuments;
   /** The current state of documents that are new or changed since the previous reading. */

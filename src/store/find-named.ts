@@ -181,7 +181,7 @@ export async function copyFrom(url: string, options: FindOptions): Promise<JobCo
   throw noSuchThing(url, `there is no ${headKey} in it; ${await insteadOf(url, options)}`);
 }
 
-/** The options for a copy, with defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
+/** The options for a copy, with defaults: no log, no progress, no cancellation, and copies that are not removed at the end. */
 function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCopyOptions {
   return {
     env,

@@ -43,7 +43,7 @@ const runId = v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a 
 const runSchema = openObject({
   run_id: runId,
   status: oneOf("complete", "partial"),
-  /** The folder with its files. Their keys start with it and a slash. */
+  /** The folder of the run. The keys of its files start with it and a slash. */
   folder: folderName,
   manifest: openObject({ bytes: count, sha256 }),
 });

@@ -345,7 +345,7 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
 
 interface Range {
   readonly start: number;
-  /** The ETag of the previous range: the object must not be replaced in between. */
+  /** The ETag of the object when the previous range was read. It must not be replaced in between. */
   readonly etag: string | undefined;
   readonly facts: FetchedFacts;
 }

@@ -30,9 +30,9 @@ const trashFolder = "trash";
 /**
  * Stops every other owner of a job from publishing (fences it), even an owner that still runs. Afterwards, late operations of
  * those owners fail: their folders are renamed, so that their paths are invalid, then emptied and removed, so that open folder
- * handles fail too. Takes over work that can be resumed: by a rename if the owner is done or proved dead, otherwise by a copy,
- * because a frozen process may still write to its open files. Rejects with StopError if a folder cannot be removed, because
- * its owner could then still publish.
+ * handles fail too. Takes over work that can be resumed: by a rename if the owner is done or its process has certainly ended,
+ * otherwise by a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder cannot
+ * be removed, because its owner could then still publish.
  */
 export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, now: Date): Promise<void> {
   // If the last owner froze before it made its folder, only this mark can tell it that we took over.
@@ -77,7 +77,7 @@ async function absorb(leased: LeasedJob, folder: string): Promise<void> {
   else await removeWholly(folder);
 }
 
-/** Whether the owner will never write to its folder again: it left the file `released`, or its process is proved dead. */
+/** Whether the owner of a folder will never write to it again: it left the file `released`, or its process has certainly ended. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
   const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));
