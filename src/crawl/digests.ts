@@ -30,7 +30,7 @@ class SetDigest {
     return this.#size === other.#size && this.#sum === other.#sum;
   }
 
-  /** 32 hexadecimal digits; "" if nothing was added. */
+  /** The digest as 32 hexadecimal digits; "" if nothing was added. */
   get value(): string {
     return this.#size === 0 ? "" : this.#sum.toString(16).padStart(32, "0");
   }

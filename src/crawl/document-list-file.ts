@@ -33,7 +33,7 @@ const documentListEntries = {
   all_datasets: v.nullable(truth),
   /** A sentence for every list that is incomplete or could not be read. */
   failures: listOf(text),
-  /** Warnings such as skipped or empty datasets. */
+  /** Warnings for the user, such as those about skipped or empty datasets. */
   notes: listOf(text),
 } as const;
 
@@ -97,8 +97,8 @@ export async function writeGivenList(path: string, discovery: Discovery, { job, 
 }
 
 /**
- * The text of the file. Throws StopError if the file would be too long to read. V8 throws a RangeError if the text does not
- * fit in a string.
+ * The text of the file. Throws StopError if it would be too long to read, or does not fit in a string, which V8 reports with a
+ * RangeError.
  */
 function textOf(file: ListFile): string {
   try {

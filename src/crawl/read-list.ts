@@ -129,7 +129,7 @@ export class ListProof {
   #pagesInVain = 0;
 
   /**
-   * `problem` is called with each flaw. It may throw, or return to continue. `known` has the ids that an earlier process read, or
+   * `problem` is called with each flaw. It may throw, or return to continue. `known`: the ids that an earlier process read, or
    * the size from an earlier sweep.
    */
   constructor(name: string, problem: ReportProblem, known: KnownList = {}) {
@@ -211,7 +211,7 @@ export class Problems {
   readonly #unreadable: string[] = [];
   readonly #problem: ReportProblem;
 
-  /** `problem` is called with each one. It may throw. */
+  /** `problem` is called with each problem, and may throw. `earlier`: the problems of an earlier crawl. */
   constructor(problem: ReportProblem, earlier?: ProblemsSoFar) {
     this.#problem = problem;
     for (const text of earlier?.unreadable ?? []) this.report(text, "unreadable");

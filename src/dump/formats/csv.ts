@@ -171,7 +171,7 @@ function endOfBare(record: string, start: number): number {
   return comma < 0 ? record.length : comma;
 }
 
-/** The longest record to read, in bytes: far above any real row, and below the longest JavaScript string. */
+/** Maximum bytes of a record: far above any real row, and below the longest JavaScript string. */
 const longest = 256 * 1024 * 1024;
 const quote = 34;
 const lineFeed = 10;

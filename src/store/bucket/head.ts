@@ -115,7 +115,10 @@ interface WrittenHead {
   readonly etag: string;
 }
 
-/** The lease of a job in a bucket. Every change is one conditional write; it rejects with LostError if another has taken over. */
+/**
+ * The lease of a job in a bucket. Every change is one conditional write, and rejects with LostError if another run has taken
+ * over.
+ */
 export class BucketLease {
   /** Higher than the epoch of every earlier owner. */
   readonly epoch: number;
