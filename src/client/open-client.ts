@@ -17,7 +17,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly concurrency?: number;
   /** Maximum requests per second, or a function if it changes; default: unlimited. */
   readonly maxRps?: number | (() => number) | undefined;
-  /** Seconds for one request; default: 60. */
+  /** Maximum seconds for one request; default: 60. */
   readonly timeout?: number;
   /**
    * Seconds to wait for the first byte of an answer, until the service has given a good one; default: 10. Two such timeouts

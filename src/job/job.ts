@@ -23,7 +23,7 @@ export interface DatasetJob {
   readonly keyword: string | undefined;
 }
 
-/** How many runs to keep. At least one of the four is set. */
+/** The rules of `output.keep`: how many runs to keep. At least one of the four rules is set. */
 export type Keep = NonNullable<JobFile["output"]["keep"]>;
 
 /** The output in the program's names. `bucket`: `s3://bucket/prefix`; undefined: the results stay in `dir`. */

@@ -52,7 +52,7 @@ export interface DocumentSample {
   readonly embedding: "agrees" | "differs" | "absent" | "unknown";
   /** The number of children of each sampled chunk, where known. */
   readonly children: readonly number[];
-  /** Rows on the first page of a child list that has more. */
+  /** Rows on the first page of a child list with several pages; undefined if none was read. */
   readonly childPageRows: number | undefined;
   /** Files attached to the chunks. */
   readonly attachments: number;

@@ -83,7 +83,7 @@ export async function pruneAfterRun(
   { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const { keep } = job.output;
-  if (!keep || !(await isThere(workspace.own))) return []; // another run has taken over, and prunes when it ends
+  if (!keep || !(await isThere(workspace.own))) return []; // if another run has taken over, it prunes when it ends
   try {
     const plan = await planPrune(job, keep, workspace, now(), workspace.runId);
     const failures = await pruneRuns(plan, workspace, log, signal);

@@ -99,7 +99,8 @@ const string = '"(?:[^"\\\\]|\\\\.)*"';
 
 /** SQL: a line of JSON. If DuckDB would round a fraction in it, all fractions outside of strings are marked. */
 function markedFractions(line: string): string {
-  // chr(1) never occurs in JSON. It is added after every string and every fraction, and then kept only around fractions.
+  // Marks the fractions with chr(1), which never occurs in JSON: it is added after every string and every fraction, and then
+  // kept only around fractions.
   const apart = `regexp_replace(${line}, '(${string})|(${fraction})', '\\1' || chr(1) || '\\2' || chr(1), 'g')`;
   const around = `replace(${apart}, chr(1) || chr(1), '')`;
   const marked = `regexp_replace(${around}, '\\x01([^\\x01]+)\\x01', '"\\\\u0001fraction \\1"', 'g')`;

@@ -15,7 +15,7 @@ export interface ClientOptions {
 
 /** The SDK's client of one bucket. */
 export interface S3 {
-  /** @internal Users of the library need not have the SDK. */
+  /** @internal The AWS SDK. It is not part of the public types, because users of the library need not have it. */
   readonly sdk: Sdk;
   /** @internal */
   readonly client: SdkClient;

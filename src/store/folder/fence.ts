@@ -201,8 +201,8 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 /**
- * Selects the files to copy. Skips the stage and DuckDB's spill files, because the next run makes them again. Copies the database
- * only if the run may be published: then there is no other copy.
+ * Selects the files of an earlier owner's work to copy. Skips the stage and DuckDB's spill files, because the next run makes
+ * them again. Copies the database only if the run may already be published: then nothing makes it again.
  */
 async function wantedIn(work: string): Promise<(path: string) => boolean> {
   const stage = join(work, "stage");
