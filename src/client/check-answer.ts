@@ -19,8 +19,8 @@ export function jsonOf(answer: Answer, key: string): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(answer.body));
   } catch {
-    // Leave out the cause: a SyntaxError quotes the body, which may contain the key. Cut the text at "?": a link's query may be a
-    // signature.
+    // Names no cause, because a SyntaxError quotes the body, which may contain the key. Cuts the text at "?", because the
+    // query of a link may be a signature.
     const start = plainText(textOf(answer), key, 60).replace(/\?.*/s, "?…") || "(empty)";
     throw new RetryError(`GET ${answer.url}: the body is not valid JSON: ${start}`, { status: answer.status });
   }
@@ -32,13 +32,13 @@ export type Listed = RawRecord & { readonly id: string };
 export interface ListPage {
   readonly rows: readonly Listed[];
   readonly total: number;
-  /** The form of the document, on pages of chunks; null if the service does not report it. */
+  /** The `doc_form` of the document, which the service sends with pages of chunks; null if it does not. */
   readonly docForm: string | null;
-  /** Time of the answer by the service's clock, in milliseconds since 1970; undefined without a Date header. */
+  /** When the service sent the answer, by its own clock, in milliseconds since 1970; undefined without a Date header. */
   readonly answeredAt?: number | undefined;
 }
 
-/** Checks records without copying them or their list. */
+/** Schema of a list of records. It copies neither the list nor the records. */
 const recordsIn = (name: string) =>
   v.custom<readonly RawRecord[]>(areRecords, `the answer has no list of objects "${name}"`);
 const listed = v.custom<readonly Listed[]>(

@@ -6,12 +6,12 @@ import type { Dispatcher } from "undici";
 import { UsageError } from "../errors.js";
 import { jobFileNames, type MessageFacts, type ProxyHost } from "./failed-request.js";
 
-/** With `require`, because `import` would take 20 ms longer, to list what the files of the library export. */
+/** Loaded with `require`: `import` takes 20 ms longer, because it also scans every file of the library for its exports. */
 export const undici: typeof import("undici") = createRequire(import.meta.url)("undici");
 
 /** The service to send requests to. */
 export interface ServiceOptions extends MessageFacts {
-  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
+  /** The base URL, which ends in the version segment: `https://kb.example.com/v1`. */
   readonly baseUrl: string;
 }
 
@@ -33,7 +33,7 @@ export interface Connections {
 }
 
 /**
- * Settles like `work`, or rejects as soon as the signal is aborted. Needed because undici does not cancel a request that still
+ * Waits for `work`, but rejects as soon as the signal is aborted. Needed because undici does not cancel a request that still
  * waits for its connection.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -78,8 +78,8 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
 }
 
 /**
- * Trusts Node's certificates and those of the PEM file. Throws UsageError, naming the setting, if the file has none. Create it
- * once: a connection's `ca` option replaces the usual roots, and passing all of them costs 18 ms per connection.
+ * The certificates to trust: Node's and those of a PEM file. Throws UsageError, naming the setting, if the file has none.
+ * Create it once: a connection's `ca` option replaces the usual roots, and passing all of them costs 18 ms per connection.
  */
 function secureContextFromFile(caFile: string, setting: string): SecureContext {
   const trust = createSecureContext();

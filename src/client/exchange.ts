@@ -16,18 +16,18 @@ export interface Outgoing {
   readonly target: string;
   /** JSON text, or a multipart form, which sets its own content type; absent: no body. */
   readonly body?: string | FormData | undefined;
-  /** Called when a connection exists, right before the first byte is sent. If it throws, nothing is sent. */
+  /** Called once a connection is open, right before the first byte is sent. If it throws, nothing is sent. */
   readonly onStart?: () => void;
 }
 
 export interface ExchangeOptions extends ServiceOptions {
-  /** Seconds for one request, from its start to the last byte. */
+  /** Maximum seconds for one request, from its start to the last byte of the answer. */
   readonly timeout: number;
   /** Seconds to wait for the first byte of an answer. Undefined (the default): only `timeout` applies. */
   readonly silence?: () => number | undefined;
   /** Maximum bytes of one body, both as received and decompressed. */
   readonly maxBody: number;
-  /** Ends every request. */
+  /** Aborting it ends every request. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
 }
@@ -35,7 +35,10 @@ export interface ExchangeOptions extends ServiceOptions {
 const unwrap = promisify(inflate);
 const unwrapRaw = promisify(inflateRaw);
 
-/** "deflate" means zlib format, whose first byte ends in 8. Some services send raw deflate data instead. */
+/**
+ * Decompresses a body with `content-encoding: deflate`. That means zlib format, whose first byte ends in 8, but some services
+ * send raw deflate data.
+ */
 async function inflateAny(bytes: Buffer, options: ZlibOptions): Promise<Buffer> {
   return (bytes.readUInt8() & 15) === 8 ? unwrap(bytes, options) : unwrapRaw(bytes, options);
 }
@@ -48,8 +51,8 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
 ]);
 
 /**
- * Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects.
- * It resolves and rejects as `Send` does.
+ * Returns a function that sends one request and reads its answer, with a deadline and a limit on the size of the body. It
+ * follows no redirects. It resolves and rejects as `Send` does.
  */
 export function exchangeWith(options: ExchangeOptions) {
   const { key, timeout, maxBody, signal, names = jobFileNames } = options;
@@ -76,7 +79,7 @@ export function exchangeWith(options: ExchangeOptions) {
     const path = prefix + target;
     const url = origin + path;
     const headers = typeof body === "string" ? { ...usual, "content-type": "application/json" } : usual;
-    /** The error for an unreadable body. It keeps the status, because any answer shows that the service is up. */
+    /** The error for an unreadable body. It has the status of the answer, because any answer shows that the service is up. */
     const unreadable = (flaw: string, trouble?: "too large") =>
       new RetryError(`${method} ${url}: the body ${flaw}`, { status: receiving.status, trouble });
     let length = 0;

@@ -15,9 +15,9 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 interface Sent extends Pick<MessageFacts, "names"> {
-  /** Default: GET. */
+  /** The method of the request; default: GET. */
   readonly method?: string;
-  /** The status of an answer that broke off. */
+  /** The status of the answer, if one began and broke off. */
   readonly status?: number | undefined;
   /** The proxy that the request was sent through. */
   readonly proxy?: ProxyHost | undefined;
@@ -65,13 +65,13 @@ function sentenceOf(error: unknown, url: string): string {
 
 /** The proxy that the environment sets for http or https. */
 export interface ProxyHost {
-  /** Without user and password. */
+  /** The URL of the proxy, without user and password. */
   readonly origin: string;
-  /** As shown in messages: `proxy.example.com:3128`. */
+  /** The proxy as messages show it: `proxy.example.com:3128`. */
   readonly host: string;
-  /** The header made from user and password. */
+  /** The header with user and password, for the proxy. */
   readonly authorization: string | undefined;
-  /** The variable that sets it. */
+  /** The environment variable that names the proxy. */
   readonly variable: string;
 }
 
@@ -132,7 +132,7 @@ export function isUnsent(error: unknown): boolean {
   return hasNoTunnel || unsent.test(code) || code === "ERR_SSL_WRONG_VERSION_NUMBER";
 }
 
-/** Whether the other end closed the connection, perhaps because of a single page. */
+/** Whether the service or a proxy closed the connection. That can happen for a single page, so the service may still be up. */
 export function isReset(error: unknown): boolean {
   return reset.test(codeOf(error));
 }
@@ -151,7 +151,7 @@ export function isSilence(error: unknown): boolean {
   return silent.test(codeOf(error));
 }
 
-/** Setting names for messages: flags or job-file keys. Null: the command lacks the setting. */
+/** The names of settings in messages: flags or job-file keys. Null: the command has no such setting. */
 export interface SettingNames {
   readonly baseUrl: string;
   readonly caFile: string;
@@ -160,12 +160,12 @@ export interface SettingNames {
   readonly outage: string | null;
 }
 
-/** The key, which messages must not show, and the names that they use. */
+/** What messages need: the key, which they must not show, and the names of settings. */
 export interface MessageFacts {
   readonly key: string;
   /** The source of the key, such as `the variable KNOWLEDGE_API_KEY`. */
   readonly keySource?: string | undefined;
-  /** Default: the names in the job file. */
+  /** The names of settings in messages; default: those of the job file. */
   readonly names?: SettingNames | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { Answer, Send } from "./retry.js";
 interface FirstContactOptions extends MessageFacts {
   /** Aborted when the client stops. */
   readonly signal: AbortSignal;
-  /** Whether the service has given a good answer. firstContact sets it. */
+  /** Whether the service has ever given a good answer. firstContact sets it. */
   readonly contact: { isMet: boolean };
   /** Whether to keep retrying a service that does not answer. */
   readonly patient: boolean;
@@ -51,7 +51,10 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
   };
 }
 
-/** Judges whether an answer comes from the service. `unclear`: the failure may be temporary. */
+/**
+ * Decides whether an answer comes from the service rather than from another server. `unclear`: the answer does not show it, or
+ * the failure may be temporary. For an answer of another server, returns the error that ends the run.
+ */
 export function judgeAnswer(answer: Answer, facts: MessageFacts): "service" | "unclear" | StopError {
   const { status, url } = answer;
   if (status === 200) return judgeBody(answer, facts);
@@ -81,8 +84,8 @@ function judgeBody(answer: Answer, facts: MessageFacts): "service" | "unclear" |
 }
 
 /**
- * Whether a text is a complete JSON object that this service never sends at this address. A truncated text does not count: the next
- * answer may be complete.
+ * Whether a text is a complete JSON object that the service never sends for this URL, so another server sent it. A truncated
+ * text does not count: the next answer may be complete.
  */
 function isOtherJson(text: string, url: string): boolean {
   try {
@@ -95,8 +98,8 @@ function isOtherJson(text: string, url: string): boolean {
 }
 
 /**
- * Every answer that is not a page of a list has one of these fields. They belong to chunks, metadata fields, datasets and
- * documents, metadata, originals.
+ * Fields that identify an answer without pages as the service's: each has at least one of them. In this order, they belong to
+ * chunks, metadata fields, datasets and documents, metadata, and originals.
  */
 const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 

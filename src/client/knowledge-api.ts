@@ -32,15 +32,15 @@ export interface DocumentRef extends Place {
 /** The read operations. They check every answer, and reject with SkipError or StopError on failure. */
 export type KnowledgeApi = ReturnType<typeof knowledgeApi>;
 
-/** Sends a request and checks its answer, with retries. `retries`: a lower number than usual. */
+/** Runs `read`, which sends a request and checks its answer, with retries. `retries`: how many, if fewer than usual. */
 export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
 
 /** Runs work on a received body of this size, and yields to the event loop between large ones. */
 export type Scheduler = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /**
- * Builds the operations on top of `send`. `attempt` retries the whole cycle of sending, parsing and checking. A page that was too
- * large fails at once the next time, so that the caller reads it in smaller pages.
+ * Builds the operations on top of `send`. `attempt` retries the whole cycle of sending, parsing and checking. Remembers pages
+ * that were too large: reading one again fails at once, so that the caller reads it in smaller pages.
  */
 export function knowledgeApi(send: Send, attempt: Attempt, turn: Scheduler, facts: MessageFacts) {
   const tooLarge = new Map<string, GaveUpError>();
@@ -51,7 +51,7 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Scheduler, fact
     retries?: number,
   ): Promise<T> => {
     const request = { path, query };
-    // Builds the target only if there is something to look up: there are many child lists.
+    // Skips building the target while no page was too large, because this runs for every child list.
     const known = tooLarge.size > 0 ? tooLarge.get(targetOf(request)) : undefined;
     if (known) throw known;
     try {
@@ -137,7 +137,7 @@ function paging(page: number, limit: number): Request["query"] {
   ];
 }
 
-/** One pair for each value, all of the same name. */
+/** Query parameters that repeat one name, once for each value. */
 function pairs(name: string, values: readonly string[]): Request["query"] {
   return values.map((value) => [name, value]);
 }

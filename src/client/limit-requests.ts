@@ -7,7 +7,7 @@ interface LimitOptions extends WaitOptions {
   /** Maximum requests in flight. */
   readonly concurrency: number;
   readonly pace: Pace;
-  /** Called with the milliseconds of a pause of all requests, after a refusal. */
+  /** Called when all requests pause after a refusal, with the length of the pause in milliseconds. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
   /** Returns the error if the service refused the request because there were too many; otherwise undefined. */
   readonly refusal: (answer: Answer) => Pick<RetryError, "retryAfter"> | undefined;
@@ -48,7 +48,7 @@ export function limitRequests(send: Send, options: LimitOptions): Send {
 }
 
 export interface WaitOptions {
-  /** Ends all waiting. */
+  /** Aborting it ends the wait. */
   readonly signal: AbortSignal;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;

@@ -17,17 +17,20 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly concurrency?: number;
   /** Maximum requests per second, or a function if it changes; default: unlimited. */
   readonly maxRps?: number | (() => number) | undefined;
-  /** Seconds for one request; default: 60. */
+  /** Maximum seconds for one request; default: 60. */
   readonly timeout?: number;
-  /** Seconds to wait for the first byte, until the first good answer; default: 10. Two such timeouts end the run. */
+  /**
+   * Seconds to wait for the first byte of an answer, until the service has given a good one; default: 10. Two such timeouts
+   * end the run.
+   */
   readonly silence?: number;
   /** Retries per request; default: 6. */
   readonly retries?: number;
   /** Maximum bytes of one body; default: 64 MB. */
   readonly maxBody?: number;
-  /** Called with the milliseconds of a pause of all requests, after a refusal. */
+  /** Called when all requests pause after a refusal, with the length of the pause in milliseconds. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
-  /** Ends every request and every wait. */
+  /** Aborting it ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly progress?: RequestCounts;
   /** Whether an outage fails single requests instead of the whole run; default: false. */
@@ -41,7 +44,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
    * be random.
    */
   readonly onRetry?: (reason: string, wait: number) => void;
-  /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
+  /** Called for every answer, with the milliseconds from getting a slot to its last byte. */
   readonly onAnswer?: OnAnswer | undefined;
   /** Network, time and randomness; default: the real ones. */
   readonly environment?: Partial<Environment>;
@@ -60,7 +63,10 @@ export interface Environment {
   readonly turn: Scheduler;
 }
 
-/** The read operations over separate connections. All lanes of a client share its pace, its counts and its waiting during outages. */
+/**
+ * The read operations over connections of their own. All lanes of a client share its pace and its counts, and wait together
+ * during an outage.
+ */
 export interface Lane extends KnowledgeApi {
   /** Aborted when all requests end. */
   readonly signal: AbortSignal;
@@ -69,14 +75,14 @@ export interface Lane extends KnowledgeApi {
 }
 
 export interface Client extends Lane {
-  /** The pace of all requests to the service. A writer to the same service uses it too. */
+  /** The pace of all requests to the service. Pass it to a writer for the same service. */
   readonly pace: Pace;
-  /** Resolves when the pace allows a request outside of this interface. */
+  /** Waits until the pace allows a request that does not go through this client, such as a download. */
   readonly turn: () => Promise<void>;
   /** Pauses all requests for some milliseconds, as the service asked. */
   readonly pause: (milliseconds: number) => void;
   readonly openLane: (options: LaneOptions) => Lane;
-  /** Closes the connections until the next request. */
+  /** Closes all open connections. The next request opens new ones. */
   readonly closeConnections: () => Promise<void>;
   /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;
@@ -85,7 +91,7 @@ export interface Client extends Lane {
 interface LaneOptions {
   /** Maximum connections, and concurrent requests. */
   readonly connections: number;
-  /** Ends every request and every wait of the lane. */
+  /** Aborting it ends every request and every wait of the lane. */
   readonly signal: AbortSignal;
   /** Called right before a request is sent. It may throw. */
   readonly beforeSending?: () => void;
@@ -153,7 +159,7 @@ export function openClient(options: ClientOptions): Client {
       options.onAnswer?.(request, answer, performance.now() - sentAt);
       return answer;
     };
-    // `stop` stops the client before the next request gets this slot.
+    // firstContact is inside the limit, so that `stop` takes effect before the next request gets this slot.
     const contacting = { ...service, signal, contact, patient, stop, speaksTls: http.speaksTls };
     const judgedSend = firstContact(counted(sendOnce, progress, signal), contacting);
     const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {
@@ -201,9 +207,9 @@ export function openClient(options: ClientOptions): Client {
 const bytesPerSlice = 65_536;
 
 /**
- * Processes bodies a few per turn of the event loop, in order of arrival, after all sockets were served: a waiting answer occupies
- * a slot until it is read. Skips turns in which another body arrived, because undici sends the connection's next request in the
- * following turn, and the work would delay it.
+ * Returns a function that processes received bodies in order of arrival, a few per turn of the event loop. Lets all sockets be
+ * served first, because a waiting answer occupies a slot until it is read. Skips turns in which another body arrived: undici
+ * sends the connection's next request in the following turn, and the work would delay it.
  */
 export function sliceScheduler(): Scheduler {
   const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];

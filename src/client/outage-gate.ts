@@ -4,13 +4,14 @@ import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
 import type { Answer, Request, Send } from "./retry.js";
 
 /**
- * Milliseconds that an outage may last at the start of a run: if the service is surely down, and if a single page may be the cause.
+ * How many milliseconds an outage may last before the service has ever answered: `atStart` if the service is surely down,
+ * `atStartUnsure` if one bad page may be the cause.
  */
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
 interface OutageGateOptions extends MessageFacts {
-  /** Milliseconds that an outage may last later in a run. */
+  /** Milliseconds that an outage may last once the service has answered. */
   readonly patience: number;
   readonly concurrency: number;
   readonly now: () => number;
@@ -30,7 +31,7 @@ export class OutageGate {
   readonly #service: Gate;
   readonly #daemon: Gate;
   readonly #needDaemon = new Set<string>();
-  /** The gate of each error that comes from an outage, or from a request that was held back. */
+  /** The gate to wait at for each error that an outage caused, or that ended a request held back by one. */
   readonly #gates = new WeakMap<Error, Gate>();
 
   constructor(options: OutageGateOptions) {
@@ -76,7 +77,7 @@ export class OutageGate {
   }
 
   /**
-   * If the error belongs to an outage, waits until it ends and returns true: send again, and do not count the try. Rejects if the
+   * If an outage caused the error, waits until it ends and returns true: send again, and do not count the try. Rejects if the
    * outage lasts too long.
    */
   async waitForService(error: unknown): Promise<boolean> {
@@ -88,18 +89,21 @@ export class OutageGate {
     return true;
   }
 
-  /** Ends all waiting. */
+  /** Ends every wait, because the client closes. */
   end(): void {
     this.#service.release("given up");
     this.#daemon.release("given up");
   }
 
-  /** Whether the error belongs to an outage, or may belong to one. */
+  /** Whether an outage caused the error, or may have caused it. */
   isAbsence(error: Error): boolean {
     return this.#gates.has(error);
   }
 
-  /** Returns the error that ends the run if a request was given up before the service ever answered: trying the rest would take hours. */
+  /**
+   * If a request was given up before the service ever answered, returns the error that ends the run: trying the rest would
+   * take hours. Otherwise returns undefined.
+   */
   neverAnswered(error: unknown): StopError | undefined {
     if (!(error instanceof GaveUpError) || error.status !== undefined || this.#contact.isReached) return undefined;
     return unreachable(error, this.#options);
@@ -130,7 +134,7 @@ function secondsText(milliseconds: number): string {
   return `${Math.round(milliseconds / 1_000)} s`;
 }
 
-/** Milliseconds until the first probe. The interval doubles every time. */
+/** Milliseconds from the start of an outage to its first probe. The interval to the next one doubles every time. */
 const firstProbe = 500;
 const longestProbe = 5_000;
 /** Failures on this many different pages mean that the service is down, rather than one page being bad. */
@@ -138,7 +142,7 @@ const manyPages = 3;
 
 /** Failures since the last answer. */
 interface Outage {
-  /** When the first of the failed requests was sent. */
+  /** When the first request that failed was sent. */
   readonly since: number;
   readonly pages: Set<string>;
   misses: number;
@@ -146,7 +150,7 @@ interface Outage {
   isReported: boolean;
 }
 
-/** A request that did not reach the service. `isSure`: the service is surely down. If not, this page may be the cause. */
+/** A failed request. `isSure`: the service is surely down. If not, the requested page may be the cause. */
 interface Miss {
   readonly page: string;
   readonly isSure: boolean;
@@ -167,7 +171,7 @@ class Gate {
   readonly #options: GateOptions;
   #outage: Outage | undefined;
   #isProbeDue = false;
-  /** Running probes: at most one of this outage, and those of earlier outages. */
+  /** Probes that wait for an answer: at most one of this outage, and any of earlier outages. */
   #probes = 0;
   #waiting: (() => void)[] = [];
 
@@ -181,7 +185,7 @@ class Gate {
     return this.state === "closed" && !this.#isProbeDue;
   }
 
-  /** Returns whether this request is the probe. */
+  /** Takes the permission to send a probe, if one is due. Returns whether it was due. */
   takeProbe(): boolean {
     const isProbe = this.#isProbeDue;
     this.#isProbeDue = false;
@@ -238,7 +242,10 @@ class Gate {
     return Math.min(patience, isSure ? atStart : atStartUnsure);
   }
 
-  /** A few failures in a row may be the fault of one page, unless the service has never answered. */
+  /**
+   * Whether the failures show that the service is down. A few in a row may be the fault of one page, unless the service has
+   * never answered.
+   */
   #isConfirmed({ isSure, misses, pages }: Outage): boolean {
     if (isSure || (!this.#options.contact.isReached && misses >= 3)) return true;
     return pages.size >= manyPages && misses >= Math.max(3, Math.min(9, this.#options.concurrency + 1));
@@ -255,7 +262,7 @@ class Gate {
         if (isOver()) return;
         if (this.#probes > 0) continue;
         this.#isProbeDue = true;
-        // If the request of a waiter was cancelled, the next one is the probe.
+        // Releases the requests one by one until one of them is the probe: a request may have been cancelled.
         for (let go = this.#waiting.shift(); go; go = this.#waiting.shift()) {
           go();
           await sleep(firstProbe);
@@ -281,10 +288,13 @@ function isGone(error: unknown): error is RetryError {
   return error instanceof RetryError && (error.trouble === "gone" || error.trouble === "no proxy");
 }
 
-/** If a proxy takes longer than this many milliseconds to answer, it reached the service, but got no answer in time. */
+/**
+ * A proxy error within this many milliseconds means that the service is down. A later one means that the proxy reached it, but
+ * got no answer in time.
+ */
 const atOnce = 5_000;
 
-/** Whether a proxy answered immediately because the service is down. */
+/** Whether the answer is a proxy's quick error, which means that the service is down. */
 function isFromGateway(answer: Answer, milliseconds: number): boolean {
   const { status, headers } = answer;
   const isProxy = [502, 503, 504].includes(status) && headers["retry-after"] === undefined && milliseconds < atOnce;
@@ -297,7 +307,10 @@ function pageOf({ path, query }: Request): string {
   return `${path} ${Math.floor(((numberOf("page") - 1) * numberOf("limit")) / 100)}`;
 }
 
-/** The kind of list and its dataset. Either all requests of this kind need the daemon, or none. */
+/**
+ * The kind of list that a request reads, and its dataset. Either all requests with the same result need the plugin daemon, or
+ * none.
+ */
 function kindOfList({ path }: Request): string {
   const [, , dataset = "", ...rest] = path.split("/");
   return `${dataset} ${rest.at(-1) ?? ""}`;

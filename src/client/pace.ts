@@ -3,81 +3,92 @@ import { longestRetryAfter } from "./retry.js";
 /** Decides when a run may send its next request. Pure; time is an argument. */
 
 /**
- * Refusals without Retry-After may be random, independent of the rate. A level rises by one with every refusal and falls by one
- * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p reach it with a probability of
- * about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
+ * At this level, kbdump assumes a rate limit. The level rises by one with every refusal without Retry-After, and falls by one
+ * with every other answer. Services that refuse at random, with probability p, reach it with a probability of about (p / (1 -
+ * p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
 /**
- * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few came before them, they
- * may still be random. Then the pause is at most as long as the last 100 requests took. The pause doubles with every further
- * refusal. At a known limit, the first two pauses repeat the last pause that was long enough.
+ * The first pause at a limit, in milliseconds, if the service does not say how long to wait. If the refusals may still be
+ * random, because other answers came between them or few came before, the pause is at most as long as the last 100 requests
+ * took. Every further refusal doubles it. At a limit found before, the first two pauses repeat the last one that was long
+ * enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;
 const pausedRequests = 100;
 const longestPause = 60_000;
 /**
- * Slightly above a limit, some requests are refused as if at random. So when this many more than the usual share are refused, the
- * rate drops to a fraction of the throughput. If as many are refused at the lower rate, the refusals are random: the rate is
- * unrestricted again, and the next reduction needs twice as many.
+ * The rate is lowered after this many refusals more than the usual share, because a rate slightly above a limit causes a few
+ * refusals that look random. It drops to `lowered` times the throughput. If as many requests are refused at that rate, the
+ * refusals are random: the rate becomes unrestricted again, and the next reduction needs twice as many refusals.
  */
 const firstExcess = 8;
 const usualShare = { free: 0.15, lowered: 0.03 };
 const lowered = 0.8;
 
-/** Growth of the rate per second: while looking for the limit, and in the first seconds (`cruise`) after hitting it. */
+/**
+ * How fast the rate grows after it was lowered, per second: by `cruising` in the first `cruise` seconds, then by `seeking` to
+ * find the limit.
+ */
 const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
-/** Factors to lower a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
+/**
+ * Factors by which a refusal lowers the rate. `scattered`: without a pause, when a single refusal shows that the rate is
+ * slightly above a known limit. `easing`: after a short pause. `yielding`: after a pause that ended within `atOnce`
+ * milliseconds of the one before, so the rate was much too high.
+ */
 const scattered = 0.86;
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
-/** The fewest answers needed to compute a rate. */
+/** The rate is computed from at least this many answers. */
 const enough = 5;
 /** A pause up to this many milliseconds counts as short. */
 const shortPause = 2_500;
-/** Milliseconds to wait for the first request after a pause, and between checks for its answer. */
+/** Milliseconds to wait for the answer to the first request after a pause, and between checks whether it has arrived. */
 const longestProbe = 5_000;
 const probePoll = 20;
-/** Milliseconds that a timer may be late without lowering the rate. */
+/** If a timer is late by up to this many milliseconds, the next request is due that much earlier, so the rate stays the same. */
 const lateness = 5;
-/** Milliseconds between checks of a rate that is set elsewhere. */
+/** Milliseconds between checks of `maxRps` if it is a function. */
 const followPoll = 50;
 
 /**
- * A smooth rate that finds the service's limit. It is unlimited, or `maxRps`, until refusals show a limit. Then all requests pause
- * as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows slowly, and
- * every refusal lowers it a little. To tell random refusals from a limit, it checks whether a lower rate helps.
+ * Finds the rate that the service allows. The rate is unlimited, or `maxRps`, until refusals show a limit. Then all requests
+ * pause as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows
+ * slowly, and every refusal lowers it a little. To tell random refusals from a limit, it checks whether a lower rate helps.
  */
 export class Pace {
   readonly #maxRate: () => number;
-  /** Whether the maximum may change. */
+  /** Whether `maxRps` is a function, so the maximum may change. */
   readonly #isFollowing: boolean;
-  /** The rate learned from answers and refusals. Excludes the maximum, which may be 0 for a moment. */
+  /** The rate learned from answers and refusals. It ignores the configured maximum, which may be 0 for a moment. */
   #rate = Number.POSITIVE_INFINITY;
   #rateSince = 0;
-  /** Seconds of cruising after `rateSince`. */
+  /** Seconds after `rateSince` in which the rate grows slowly. */
   #cruise = 0;
-  /** The lowest rate that random refusals can cause: a fraction of the throughput at the limit. Undefined if unrestricted. */
+  /**
+   * Refusals that look random do not lower the rate below this fraction of the throughput at the limit. Undefined if the rate
+   * is unrestricted.
+   */
   #floor: number | undefined;
-  /** Refusals minus other answers; at least 0. */
+  /** Refusals minus other answers, at least 0: see `limitLevel`. */
   #level = 0;
-  /** Consecutive refusals. */
+  /** The number of refusals in a row, without another answer between them. */
   #inARow = 0;
-  /** Refusals beyond the usual share: while the rate is unrestricted, and at its floor. */
+  /** Refusals above the usual share, counted while the rate is unrestricted or at its floor: see `firstExcess`. */
   #excess = 0;
   #mostExcess = firstExcess;
-  /** When the last request was due if no timer had been late. */
+  /** When the last request was due. It was sent later if a timer was late. */
   #last = Number.NEGATIVE_INFINITY;
   #pauseStart = 0;
   #pausedUntil = 0;
-  /** The first pause of a series, and whether the service set its length. */
+  /** The first pause of a series, in milliseconds. `isAsked`: whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
-  /** The last pause that we chose, and the last pause that was long enough; 0 before the first limit. */
+  /** The last pause that this class chose, and the last one that was long enough, in milliseconds; 0 before the first limit. */
   #lastPause = 0;
   #enoughPause = 0;
   /** After a pause, one request goes first. The others wait for its answer, or until this time. */
@@ -162,7 +173,7 @@ export class Pace {
     return this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly);
   }
 
-  /** Counts a refusal without Retry-After. Even if it shows no limit, it may lower or restore the rate. */
+  /** Counts a refusal without Retry-After, and returns whether it shows a limit. If not, it may still lower or restore the rate. */
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
     this.#inARow++;
@@ -197,7 +208,7 @@ export class Pace {
     return this.#floor !== undefined && this.#foundRateAt(now) <= this.#floor / easing;
   }
 
-  /** Lowers the rate. At the floor, the rate grows again at once, because refusals there may be random. */
+  /** Lowers the rate, but not below the floor. From the floor it grows fast at once, because refusals there may be random. */
   #lower(floor: number, rate: number, now: number): void {
     this.#setRate(Math.max(floor, rate), floor, rate > floor / easing ? cruise : 0, now);
   }
@@ -225,8 +236,9 @@ export class Pace {
   }
 
   /**
-   * Sets the rate after a pause. If the service set the pause, and it was short compared with the time before, a rate below the maximum was
-   * only slightly too fast. Otherwise the new rate is the number of requests that got through divided by the time, including the pause.
+   * Sets the rate after a pause. If the service asked for the pause, the pause was short compared with the time before, and
+   * the rate was below `maxRps`, it was only slightly too high, and is lowered a little. Otherwise the new rate is the number
+   * of requests that got through divided by the time, including the pause.
    */
   #adjust(now: number): void {
     if (this.#pausedUntil === this.#pauseStart) return;

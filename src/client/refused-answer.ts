@@ -72,7 +72,7 @@ export function ownError(answer: Answer): { readonly code?: unknown; readonly me
   }
 }
 
-/** Some services send an object with one message per wrong parameter. */
+/** The message of an error as text. Some services send an object with one message per wrong parameter. */
 export function wordsOf(message: unknown): string {
   if (typeof message === "string") return message;
   return message === undefined || message === null ? "" : JSON.stringify(message);
@@ -161,7 +161,7 @@ function notFoundHint(url: string, refusal: Refusal, facts: MessageFacts): strin
   return path.endsWith("/segments") ? "; check the id of the document" : "";
 }
 
-/** If a redirect points to the same list elsewhere, suggests the base URL to use. */
+/** A hint about a redirect. If it points to the same list at another address, suggests the base URL to use. */
 function redirectHint(location: string | string[] | undefined, url: string, facts: MessageFacts): string {
   const { key, names = jobFileNames } = facts;
   if (typeof location !== "string") return "; it redirects, which is not followed";

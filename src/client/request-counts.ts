@@ -12,7 +12,7 @@ export class RequestCounts {
   inFlight = 0;
   /** Since when requests have waited without any answer, by `performance.now()`; undefined if none is waiting. */
   silentSince: number | undefined = undefined;
-  /** Answers with any status. */
+  /** Requests that got an answer, with any status. */
   answered = 0;
   /** Retries by reason: a status, `timeout`, `connection` or `broken answer`. */
   readonly retriedBy: Record<string, number> = {};
@@ -36,7 +36,7 @@ export function counted(send: Send, progress: RequestCounts, signal: AbortSignal
   };
 }
 
-/** Counts a retry and its reason. Ignores other errors. */
+/** Counts a retry by its reason. Does nothing for an error that is not retried. */
 export function countRetry(error: unknown, progress: RequestCounts): void {
   if (!(error instanceof RetryError)) return;
   progress.retried++;

@@ -4,7 +4,7 @@ import { codeOf } from "./failed-request.js";
 
 /** One GET request, relative to the base URL. */
 export interface Request {
-  /** Starts with a slash; every segment is percent-encoded. */
+  /** The path. It starts with a slash, and every segment is percent-encoded. */
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
 }
@@ -13,7 +13,7 @@ export interface Request {
 export interface Answer {
   readonly url: string;
   readonly status: number;
-  /** Lower-case names. */
+  /** The headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
 }
@@ -24,7 +24,7 @@ export interface Answer {
  */
 export type Send = (request: Request) => Promise<Answer>;
 
-/** `/datasets/x/documents` with its query, relative to the base URL. */
+/** The path and query of a request, relative to the base URL. */
 export function targetOf(request: Request): string {
   const query = request.query.map((pair) => pair.map(percentEncoded).join("=")).join("&");
   return query ? `${request.path}?${query}` : request.path;
@@ -48,26 +48,29 @@ function segment(text: string): string {
 export interface RetryOptions {
   /** Retries after the first try. */
   readonly retries: number;
-  /** Ends a wait at once. */
+  /** Aborting it ends a wait at once. */
   readonly signal: AbortSignal;
   /** Called before every retry. `isScattered`: after a refusal that may be random, so the try does not count. */
   readonly onRetry: (error: RetryError, wait: number, isScattered: boolean) => void;
-  /** Called with every error. If the service is down, it waits until it is back and returns true; the try then does not count. */
+  /** Called with every error. If the service is down, waits until it is back and returns true; the try then does not count. */
   readonly waitForService?: (error: unknown) => Promise<boolean>;
-  /** Whether all requests pause because of a limit. A refusal then shows that limit, so it counts as a try. */
+  /** Whether all requests pause because of a limit. Then a refusal comes from that limit, and counts as a try. */
   readonly isPaused?: () => boolean;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to, but not including, 1. */
   readonly random?: () => number;
 }
 
-/** The longest wait that we choose, in milliseconds. */
+/** The longest wait between two tries, in milliseconds, unless the service asks for a longer one. */
 const longestWait = 30_000;
-/** The upper bounds of the first wait: after a failure, and after a refusal, because refused requests also wait for the pace. */
+/**
+ * The longest first wait, in milliseconds: after a failure, and after a refusal. The second is short, because refused requests
+ * also wait for the pace.
+ */
 const firstWait = 500;
 const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;
-/** In each try, this many refusals without Retry-After do not count, because some services refuse at random. */
+/** Maximum refusals without Retry-After per try that do not count as a try of their own, because some services refuse at random. */
 const mostScattered = 3;
 
 /**

@@ -7,11 +7,11 @@ import { embeddedChildren } from "./embedded-children.js";
 /** Maximum child lists in the sample of one document. */
 export const sampleSize = 5;
 
-/** Evidence of the children of one document, from its pages of chunks. */
+/** Evidence on whether chunks of a document have children, from its pages of chunks. */
 export interface ChildEvidence {
-  /** The same on all pages; null if the service sends none, or before the first page. */
+  /** The `doc_form` of the document, which all pages share; null if the service sends none, or before the first page. */
   readonly docForm: string | null;
-  /** Chunks examined. */
+  /** The number of chunks on the pages read so far. */
   readonly chunks: number;
   /** Chunks that embed at least one child. */
   readonly embedding: number;
@@ -25,11 +25,11 @@ export interface ChildEvidence {
 
 /** A sampled chunk. Its child list must match the children that the chunk embeds. */
 export interface SampledChunk {
-  /** Index in the document, from 0. */
+  /** The index of the chunk in the document, from 0. */
   readonly index: number;
-  /** Number of embedded children. */
+  /** The number of children that the chunk embeds. */
   readonly rows: number;
-  /** The `ChildDigest` of their rows; "" if there are none. */
+  /** The `ChildDigest` of the embedded children; "" if there are none. */
   readonly digest: string;
 }
 
@@ -49,13 +49,13 @@ export const noEvidence: ChildEvidence = {
  */
 export type ChildSource = "lists" | "embedded" | "none";
 
-/** A source and the reason for choosing it. */
+/** The source of a document's children, and the reason for choosing it. */
 export interface ChildPlan {
   readonly source: ChildSource;
   readonly reason: string;
 }
 
-/** Where the chunks of a document get their children. The three counts add up to the number of chunks. */
+/** How many chunks of a document get their children from where. The three counts add up to the number of chunks. */
 interface ListCounts {
   /** Chunks whose child list is read, including the sample. */
   readonly asked: number;
@@ -124,9 +124,9 @@ export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): List
 }
 
 /**
- * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen, and
- * that the sample confirms the guess. If it does not, `auto` reads every list (`total`). With evidence of all chunks, only the
- * sample is uncertain.
+ * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen,
+ * and that the sample confirms the guess. Without that, `auto` reads all `total` lists. If the pages seen have all chunks,
+ * only the sample is uncertain.
  */
 export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {
   const supposed = supposedChildren(evidence);
@@ -140,19 +140,16 @@ export function forecastLists(evidence: ChildEvidence, total: number): ListCount
   return { asked: total - embedded, embedded, skipped: 0 };
 }
 
-/** The parts of a page of chunks that count as evidence. */
+/** The parts of a page of chunks from which evidence of children is collected. */
 interface WitnessPage {
   /** Rows that were on no earlier page. */
   readonly records: readonly Listed[];
   readonly docForm: string | null;
-  /** Chunks in the whole document, from its first page. */
+  /** The number of chunks in the whole document, according to its first page. */
   readonly total: number;
 }
 
-/**
- * The document is divided into this many stretches, with one sampled chunk in each. The sample also includes the chunk with the
- * most children.
- */
+/** The sample takes one chunk from each of this many equal stretches of the document, and the chunk with the most children. */
 const stretches = sampleSize - 1;
 
 /**
@@ -181,12 +178,15 @@ export function withPage(before: ChildEvidence, page: WitnessPage, textOf: Child
   return { docForm, chunks: before.chunks + page.records.length, embedding, doubt, spread, largest };
 }
 
-/** The evidence of the first page only, for a forecast. */
+/** The evidence from the first page alone, for a forecast. */
 export function evidenceOfPage(page: WitnessPage): ChildEvidence {
   return withPage(noEvidence, page, () => "");
 }
 
-/** If a list is longer than its first page said, the extra rows belong to the last stretch. */
+/**
+ * The stretch of the document that a chunk belongs to. If the list is longer than its first page said, the extra chunks belong
+ * to the last stretch.
+ */
 function stretchOf(index: number, total: number): number {
   return Math.min(stretches - 1, Math.floor((index * stretches) / Math.max(1, total)));
 }

@@ -15,7 +15,7 @@ export class ChildLists {
   readonly #problem: ReportProblem;
   readonly #kept = new Map<string, ReadPage>();
 
-  /** `problem` is called when a list changes between two halves of a page. It may throw. */
+  /** `problem` is called when a list changes while one of its pages is read in pieces. It may throw. */
   constructor(api: KnowledgeApi, document: DocumentRef, problem: ReportProblem) {
     this.#api = api;
     this.#document = document;
@@ -56,7 +56,7 @@ function remembering(read: ReadPage): ReadPage {
   };
 }
 
-/** Stands for a page of a child list that no longer exists. */
+/** Used instead of a page of a child list that no longer exists. */
 export const noChildren: ListPage = { rows: [], total: 0, docForm: null };
 
 /**
@@ -152,7 +152,7 @@ async function* readTiedList(
   yield* listed;
 }
 
-/** Whether a list of several pages may contain equal positions, and the embedded children could replace it. */
+/** Whether a list has several pages, so that equal positions may hide rows, and the embedded children could replace it. */
 function mayBeTied({ rows, total }: PageRead, embedded: readonly Listed[]): boolean {
   return rows.length < total && embedded.length === total;
 }
@@ -163,7 +163,7 @@ function holdsAll(embedded: readonly Listed[], listed: readonly ListRows[]): boo
   return listed.every(({ rows }) => rows.every(({ id }) => ids.has(id)));
 }
 
-/** The pages of a list. Calls `watch` with every page after the first, even if the page is empty or its list was deleted. */
+/** Reads the pages of a list. Calls `watch` with every page after the first, even if the page is empty or its list was deleted. */
 function pagesOf(
   { readPage, first }: OpenList,
   prefetch: Prefetch,

@@ -33,12 +33,18 @@ export interface CrawlOptions {
   readonly childChunks: "all" | "auto" | "none";
   /** Returns the kept embedded children, including those from an earlier crawl. Called after all chunks were yielded. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
-  /** Whether rows keep the signatures of links. Needed because children are compared as rows. */
+  /**
+   * Whether rows keep the signatures in links to files. The comparison of children needs this, because it compares them as
+   * rows.
+   */
   readonly keepSignatures: boolean;
   readonly prefetch: Prefetch;
   /** Called for every sign that the document is incomplete. It may throw to end the crawl. */
   readonly problem: ReportProblem;
-  /** Whether to read the chunks from the end, which can prove a growing list complete. A resumed crawl reads in order. */
+  /**
+   * Whether to read the last page of chunks right after the first, which can prove a growing list complete. A resumed crawl
+   * reads in order.
+   */
   readonly fromTheEnd: boolean;
   /** The progress of an earlier crawl, and the ids of the chunks that it read, in order. */
   readonly from?: { readonly howFar: HowFar; readonly ids: IdSet } | undefined;
@@ -58,13 +64,13 @@ interface Item {
   readonly chunkId: string;
   /** The chunk's embedded children; undefined if there are none or they were not kept. */
   readonly embedded: readonly Listed[] | undefined;
-  /** Undefined if the list is not needed. */
+  /** The child list of the chunk; undefined if it is not read. */
   readonly list: { readonly readPage: ReadPage; readonly first: PageRead | undefined } | undefined;
 }
 
 /**
- * Reads one document in this order: all `chunks`, then `decideSource`, then all `children`. Throws SkipError when the document
- * cannot be read at all. Calls `problem` for lists that do not add up.
+ * Reads one document. Consume all `chunks`, then call `decideSource`, then consume all `children`. Throws SkipError when the
+ * document cannot be read at all. Calls `problem` if the pages of a list contradict each other or rows are missing.
  */
 export class DocumentCrawl {
   readonly #api: KnowledgeApi;
@@ -87,7 +93,7 @@ export class DocumentCrawl {
     this.#lists = new ChildLists(api, document, this.#problems.report);
     const known = howFar && { ids, total: howFar.chunks.total, unreadable: howFar.chunks.unreadable };
     this.#proof = new ListProof("chunks", this.#problems.report, known);
-    // Ranks that an earlier process checked may have changed since, so they prove nothing.
+    // Rows may have moved since an earlier process checked their ranks, so its check proves nothing.
     this.#chunks = howFar && { ...howFar.chunks, isAnchored: false };
     this.#children = howFar?.children ?? noChildrenYet;
   }
@@ -114,7 +120,7 @@ export class DocumentCrawl {
     proof.finish();
   }
 
-  /** For `auto`, reads a sample of child lists and decides where the children come from, unless an earlier crawl decided. */
+  /** Decides where the children come from, unless an earlier crawl decided. For `auto`, it first reads a sample of child lists. */
   async decideSource(): Promise<void> {
     if (this.#options.childChunks !== "auto" || this.#children.plan || !this.#chunks) return;
     const { evidence } = this.#children;

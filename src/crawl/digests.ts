@@ -30,7 +30,7 @@ class SetDigest {
     return this.#size === other.#size && this.#sum === other.#sum;
   }
 
-  /** 32 hexadecimal digits; "" if nothing was added. */
+  /** The digest as 32 hexadecimal digits; "" if nothing was added. */
   get value(): string {
     return this.#size === 0 ? "" : this.#sum.toString(16).padStart(32, "0");
   }
@@ -64,7 +64,10 @@ export class ContentDigest extends SetDigest {
 /** Converts a child chunk to the text of its row. Equal rows give equal texts. */
 export type ChildText = (child: Listed, chunkId: string) => string;
 
-/** Returns the function that makes the row texts of a document's children. A child nested too deeply to serialize equals no other. */
+/**
+ * Returns a function that makes the texts of rows of a document's children. A child nested too deeply to serialize equals no
+ * other.
+ */
 export function childTextIn({ datasetId, documentId }: Place, keepSignatures: boolean): ChildText {
   const options = { keepSignatures, drift: () => {} };
   return (child, chunkId) => {

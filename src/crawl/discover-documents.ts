@@ -14,13 +14,16 @@ import { flawText, readDatasets, readWholeList } from "./read-whole-list.js";
 export type DiscoveryJob = Pick<Job, "datasets">;
 
 interface DiscoveryOptions {
-  /** Whether to keep a row of `document_info`; default: all rows. Ids of documents are always kept. */
+  /** Whether to keep a row of `document_info`; default: all rows. The ids of all documents are kept in any case. */
   readonly keeps?: (row: Row) => boolean;
-  /** Maximum documents of a job. */
+  /** Maximum documents of a job; default: `mostDocuments`. */
   readonly most?: number;
 }
 
-/** `manifest.json` needs about 860 bytes per document and is read as one string, which cannot exceed 536 MB. */
+/**
+ * A job with more documents is refused, because nothing could read its manifest: it needs about 860 bytes per document, and is
+ * read as one string, which cannot exceed 536 MB.
+ */
 const mostDocuments = 500_000;
 
 /** A dataset with its documents and failures. `listing` is undefined if the job names the documents. */
@@ -133,7 +136,7 @@ async function askForName(api: Pick<KnowledgeApi, "dataset">, id: string): Promi
 /** A dataset whose documents must be found. */
 interface Wanted {
   readonly dataset: DatasetJob;
-  /** null if unknown. */
+  /** The name of the dataset; null if unknown. */
   readonly name: string | null;
 }
 
@@ -173,7 +176,10 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch
   };
 }
 
-/** Some services answer 401 when a key bound to one dataset lists the datasets. */
+/**
+ * The error if the datasets cannot be listed; undefined for other errors. A 401 may have another cause than a wrong key: some
+ * services answer it when a key bound to one dataset lists the datasets.
+ */
 function refusalOf(error: unknown): StopError | undefined {
   const unauthorized = error instanceof StopError && error.status === 401;
   if (!unauthorized && !(error instanceof SkipError)) return undefined;

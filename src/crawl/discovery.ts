@@ -20,7 +20,7 @@ export interface ListedDataset extends DatasetJob {
 /** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
-  /** null if the service does not report it. */
+  /** The name of the dataset; null if the service does not report it. */
   readonly name: string | null;
   /**
    * listed: every document is known · unsettled: the list changed during every read, and may be incomplete · failed: it could not
@@ -49,9 +49,9 @@ export interface Found {
 
 /** The ids of a job's documents, and the lists that they came from. */
 export interface Discovery {
-  /** In the order of the job, then of the service. */
+  /** The datasets, in the order of the job, or of the service if the job reads all. */
   readonly datasets: readonly ListedDataset[];
-  /** undefined when the job names every document by id, so that no list was requested. */
+  /** The answers of the service; undefined if the job names every document by id, so that no list was requested. */
   readonly found: Found | undefined;
 }
 
@@ -105,8 +105,8 @@ export interface DocumentToRead {
 }
 
 /**
- * Every document, in order. If the job names all documents, segments are named after the index of the document. If the service
- * listed them, segments are named after the ids, because the index can change when the list is read again.
+ * Every document, in order, with the name for its segments. If the job names all documents, that is the index of the document.
+ * If the service listed them, it is made from the ids, because the index can change when the list is read again.
  */
 export function documentsOf({ datasets, found }: Discovery): readonly DocumentToRead[] {
   const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
@@ -141,7 +141,7 @@ function nameFromIds({ datasetId, documentId }: DocumentRef): string {
     .slice(0, 32);
 }
 
-/** A listing, and the run that its documents are compared with: the newest earlier run that knew all of them. */
+/** A listing, and the run to compare its documents with: the newest earlier run that knew all of them. */
 export type ComparedListing = Listing & { readonly since: string | null };
 
 /** Documents that are new or gone since earlier runs of the job. */
@@ -163,9 +163,10 @@ interface Subject {
 const nothing = { state: "listed", documents: [] };
 
 /**
- * Compares the documents found with earlier runs, newest first; undefined when no list was requested. An incomplete list shows new
- * documents, but no missing ones. A dataset that the newest run did not know counts as new. A dataset that the service no longer
- * lists counts as gone if all datasets are known. Reads no more earlier runs than needed.
+ * Compares the documents found with earlier runs, newest first; undefined when no list was requested. From an incomplete list,
+ * it reports new documents, but no missing ones. All documents of a dataset that the newest run did not know count as new. If
+ * all datasets are known, those of a dataset that the service no longer lists count as gone. Reads no more earlier runs than
+ * needed.
  */
 export async function compareDiscovery(
   { datasets, found }: Discovery,
@@ -195,7 +196,7 @@ export async function compareDiscovery(
   };
 }
 
-/** The datasets whose documents are known, in the order of the job. */
+/** The datasets whose documents are known and can be compared, in the order of the job. */
 function subjectsOf(datasets: readonly ListedDataset[], { listings }: Found): readonly Subject[] {
   const documentsOf = new Map(datasets.map(({ id, documents }) => [id, documents]));
   return listings
@@ -234,7 +235,7 @@ export function discoveredIds({ since, changes, datasets }: Discovered): Discove
 /** The documents of the datasets of an earlier run. */
 export interface EarlierListings {
   readonly runId: string;
-  /** Dataset id → the state of its list, and the ids of its documents in the order of that run. */
+  /** By dataset id: the state of its list of documents, and their ids in the order of that run. */
   readonly datasets: ReadonlyMap<string, { readonly state: string; readonly documents: readonly string[] }>;
 }
 
@@ -247,7 +248,7 @@ export async function* earlierListings(runs: string, runId: string): AsyncGenera
   }
 }
 
-/** Undefined if that run listed nothing. */
+/** The listings in the manifest of an earlier run; undefined if it listed no documents. */
 function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"] | undefined {
   if (!manifest?.discovered) return undefined;
   const found = new Map(

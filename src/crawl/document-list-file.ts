@@ -18,11 +18,11 @@ import type { Discovery, Listing } from "./discovery.js";
 /** The fields of a list of documents. `format` is always 1 so far. */
 const documentListEntries = {
   format: v.literal(1, "1"),
-  /** In the order of the job, then of the service. Skipped datasets come last. */
+  /** The datasets, in the order of the job, then of the service. Skipped datasets come last. */
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null if the service did not report it. */
+      /** The name of the dataset; null if the service did not report it. */
       name: v.nullable(text),
       /** `named`: the job names its documents by id. The other states are those of a listing. */
       state: oneOf("named", "listed", "unsettled", "failed", "skipped"),
@@ -33,7 +33,7 @@ const documentListEntries = {
   all_datasets: v.nullable(truth),
   /** A sentence for every list that is incomplete or could not be read. */
   failures: listOf(text),
-  /** Warnings such as skipped or empty datasets. */
+  /** Warnings for the user, such as those about skipped or empty datasets. */
   notes: listOf(text),
 } as const;
 
@@ -54,13 +54,13 @@ type ListFile = v.InferOutput<typeof fileSchema>;
 /** A list and the answers that it was made from. */
 type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
-/** The largest file to read, in bytes, because a larger one does not fit in a string. A document takes about 1,000 bytes. */
+/** Maximum bytes of the file of a list. A larger one does not fit in a string. A document takes about 1,000 bytes. */
 const largest = 500_000_000;
 
 /** A list of documents that a run uses instead of asking the service. */
 interface GivenList {
   readonly discovery: Discovery;
-  /** Identifies this file. */
+  /** The SHA-256 of the file, which identifies it. */
   readonly sha256: string;
 }
 
@@ -96,7 +96,10 @@ export async function writeGivenList(path: string, discovery: Discovery, { job, 
   });
 }
 
-/** V8 throws a RangeError for a string that is too long. */
+/**
+ * The text of the file. Throws StopError if it would be too long to read, or does not fit in a string, which V8 reports with a
+ * RangeError.
+ */
 function textOf(file: ListFile): string {
   try {
     const content = `${jsonText(file)}\n`;
@@ -109,7 +112,10 @@ function textOf(file: ListFile): string {
   );
 }
 
-/** Reads the list for a job. Throws UsageError with every reason when it is not a list, or belongs to another job. */
+/**
+ * Reads the list for a job from a file. Throws UsageError, with every reason, if the file has no list or the list of another
+ * job.
+ */
 export async function readGivenList(path: string, job: Job): Promise<GivenList> {
   const content = await readText(path, "the list of documents", largest);
   const { value, problems } = { value: undefined, ...checkJson(fileSchema, content) };

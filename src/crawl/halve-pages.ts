@@ -16,9 +16,9 @@ interface HalvingOptions {
   readonly size?: number | undefined;
 }
 
-/** With more unreadable rows than this, the whole list is given up. */
+/** Maximum unreadable rows. With more of them, the whole list is given up. */
 const mostUnreadable = 100;
-/** Retries for a piece of a page that the service cannot render, and for a single row. Low, because a bad row stays bad. */
+/** How often to retry a piece of a page that the service cannot render, and a single row. Rarely, because a bad row stays bad. */
 const retriesOfPiece = 1;
 const retriesOfRow = 2;
 
@@ -46,12 +46,15 @@ class HalvingPages {
   #applied: number;
   #total: number | undefined;
   /**
-   * Page sizes above this gave answers that were too large. At least a quarter of a page, so that one huge row does not slow down
-   * all pages.
+   * The most rows to request at once. Lowered after an answer that was too large, but to no less than a quarter of a page, so
+   * that one huge row does not slow down all pages.
    */
   #largest = Number.POSITIVE_INFINITY;
   #unreadable = 0;
-  /** The largest limit for which the service returned all rows requested. Pages of that size begin at the expected row. */
+  /**
+   * The largest limit for which the service returned as many rows as requested, so that pages of that size begin at the
+   * expected row.
+   */
   #given = 1;
   #isSizeKnown: boolean;
   /** Page 2, if it was read together with page 1. */
@@ -80,8 +83,8 @@ class HalvingPages {
   }
 
   /**
-   * Call it if page 1 was read in pieces: the service may put fewer rows on a page than requested. If page 2 overlaps page 1 or
-   * cannot be read, all pages are read in pieces of a size that worked.
+   * Finds the service's page size, if page 1 was read in pieces: the service may put fewer rows on a page than requested. If
+   * page 2 overlaps page 1 or cannot be read, all pages are read in pieces of a size that worked.
    */
   async #learnSize(first: readonly Listed[]): Promise<void> {
     if (this.#largest < this.#applied) return; // all pages are read in pieces anyway
@@ -100,7 +103,10 @@ class HalvingPages {
     return got;
   }
 
-  /** `limit` and `rows` differ only if the service puts fewer rows on a page than requested. */
+  /**
+   * Reads a page with `rows` rows by asking for `limit`, and in pieces if that fails. The two differ only if the service puts
+   * fewer rows on a page than requested.
+   */
   async #readOrDivide(page: number, limit: number, rows = limit, retries?: number): Promise<Part> {
     const known = rows > this.#largest ? largestDivisor(rows, this.#largest) : undefined;
     if (known !== undefined) return this.#readPieces(page, rows, known);
@@ -219,7 +225,10 @@ function troubleOf(error: unknown): Trouble | undefined {
   return status === 500 ? "unrendered" : "failing";
 }
 
-/** A 400 may be about one row. If it mentions the model of the dataset, it concerns all rows. */
+/**
+ * Whether a refused request may be about one of the rows. A refusal with status 400 may be, unless it mentions the model of
+ * the dataset, which concerns all rows.
+ */
 function isAboutRow({ status, code, message }: SkipError): boolean {
   return status === 400 && !lacksModel(code, message);
 }

@@ -2,7 +2,10 @@ import { type ChildEvidence, type ChildPlan, listCounts, noEvidence, type Sample
 import type { ListRows } from "./child-lists.js";
 import { answersOf, type ListSize, type PageRead, type ProblemsSoFar, rowsOn } from "./read-list.js";
 
-/** The progress of reading a document, as plain JSON. A later process continues from it. The proof of completeness uses it too. */
+/**
+ * The progress of reading a document, as plain JSON, from which a later process continues. The proof of completeness uses it,
+ * too.
+ */
 export interface HowFar {
   readonly chunks: ChunksSoFar;
   readonly children: ChildrenSoFar;
@@ -11,23 +14,23 @@ export interface HowFar {
 
 /** The chunks read so far, page by page in order. */
 export interface ChunksSoFar extends ListSize {
-  /** From the last page that has one; null if none has. */
+  /** The `doc_form` of the last page that has one; null if none has. */
   readonly docForm: string | null;
   readonly pages: number;
-  /** The minimum number of answers that these pages took. */
+  /** The number of answers that these pages took, at least: see `answersOf`. */
   readonly answers: number;
   readonly rows: number;
   /** Chunks that the service could not render. */
   readonly unreadable: number;
-  /** Whether the chunks were read from the end and kept their ranks. */
+  /** Whether the chunks were read from the end and kept their ranks: see `readAnchored`. */
   readonly isAnchored: boolean;
-  /** Whether no chunk was added recently. */
+  /** Whether no chunk was added recently: see `settledAge`. */
   readonly isSettled: boolean;
 }
 
 /** The children read so far, chunk by chunk in order. */
 export interface ChildrenSoFar {
-  /** Evidence from the pages of chunks that were read. */
+  /** What the pages of chunks show about children. */
   readonly evidence: ChildEvidence;
   /** Where the children come from; null until decided, and if the job reads every list. */
   readonly plan: ChildPlan | null;
@@ -40,7 +43,10 @@ export interface ChildrenSoFar {
   readonly differing: number | null;
   /** Whether any child list took more than one answer. */
   readonly isSplit: boolean;
-  /** Rows of the largest list page that came in one answer, and of the smallest piece of a page that did not. */
+  /**
+   * Rows of the largest child list page that came in one answer. `smallestPiece`: rows of the smallest piece, if any page had
+   * to be read in pieces.
+   */
   readonly largestPage: number;
   readonly smallestPiece: number | null;
 }
@@ -57,10 +63,10 @@ export const noChildrenYet: ChildrenSoFar = {
   smallestPiece: null,
 };
 
-/** Facts about a page of chunks besides its rows. */
+/** What is known after a page of chunks, besides its rows. */
 type ChunkFacts = Pick<ChunksSoFar, "isAnchored" | "isSettled">;
 
-/** Adds a page of chunks. `rows`: its new rows. `unreadable`: the unreadable rows of all pages. */
+/** Adds a page of chunks to the progress. `rows`: its new rows. `unreadable`: the number of unreadable rows on all pages so far. */
 export function withChunkPage(
   before: ChunksSoFar | undefined,
   page: PageRead & ChunkFacts,
@@ -87,14 +93,14 @@ export function withPlan(before: ChildrenSoFar, plan: ChildPlan, differing: numb
   return { ...decided, empty: listCounts(before.evidence, plan).asked, chunks: before.evidence.chunks };
 }
 
-/** The position of rows in their child list. `isFirst`: they are the first of their list. */
+/** Where rows are in their child list. `isFirst`: at its start. */
 interface PlaceInList {
   readonly isFirst: boolean;
-  /** Set if the chunk is sampled, with the digest of all rows of the list so far. */
+  /** The sampled chunk, with the digest of the rows of its list so far; undefined if the chunk is not in the sample. */
   readonly sample?: { readonly chunk: SampledChunk; readonly digest: string } | undefined;
 }
 
-/** Adds rows of a child list. */
+/** Adds rows of a child list to the progress. */
 export function withListRows(
   before: ChildrenSoFar,
   { rows, piece, from, all }: ListRows,

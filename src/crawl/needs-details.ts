@@ -11,7 +11,7 @@ export const editEvidenceSchema = object({
   isMarked: truth,
   /** When the newest chunk was created, in Unix seconds; null if no chunk has that time. */
   newest: v.nullable(v.number()),
-  /** When the first chunk was completed. */
+  /** When the first chunk was completed, in Unix seconds; null if unknown. */
   completed: v.nullable(v.number()),
 });
 
@@ -41,8 +41,9 @@ function isMarkedChunk({ updated_by, disabled_by, enabled }: RawRecord): boolean
 }
 
 /**
- * Whether `details: auto` reads the details of the document, because it looks edited: a row is marked, or a chunk was created after
- * the first chunk was completed. The service creates all chunks of an indexing before it completes any, so a person added that chunk.
+ * Whether the document looks edited, so that `details: auto` reads its details: a row is marked, or a chunk was created after
+ * the first chunk was completed. The service creates all chunks of an indexing before it completes any, so a person added that
+ * chunk.
  */
 export function needsDetails({ isMarked, newest, completed }: EditEvidence): boolean {
   return isMarked || (newest !== null && completed !== null && newest > completed);

@@ -1,6 +1,6 @@
 /**
- * Limits prefetched requests, running or finished but not consumed, across all lists. The request that each list needs next does
- * not count.
+ * Limits how many requests are prefetched at once, across all lists. A request counts from its start until its answer is
+ * consumed. The request that each list needs next does not count.
  */
 export class Prefetch {
   #free: number;

@@ -5,15 +5,18 @@ import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, ro
 
 /** A page, and facts about the list up to this page. */
 export interface AnchoredPage extends PageRead {
-  /** The list was read from the end, and its ranks did not change. */
+  /** Whether the list was read from its end and its rows kept their ranks. */
   readonly isAnchored: boolean;
-  /** Nothing was added recently. Then equal ranks prove that nothing before them was deleted. */
+  /** Whether nothing was added recently. Only then, equal ranks prove that nothing before them was deleted. */
   readonly isSettled: boolean;
 }
 
 export interface AnchoredReading {
   readonly readPage: ReadPage;
-  /** Reads only the row at a rank, from 1, and the total. The row is undefined if the service returns anything else. */
+  /**
+   * Reads one row by its rank (its place in the list, from 1) and the total. The row is undefined if the service returns
+   * anything else.
+   */
   readonly readRow: (rank: number) => Promise<{ readonly row: Listed | undefined; readonly total: number }>;
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
@@ -81,7 +84,7 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   yield checked(last.page, flaw === undefined);
 }
 
-/** Reads the row at a rank again, and describes the problem if it changed. */
+/** Reads the row at a rank again. Describes the problem if another row is there; undefined if not. */
 async function flawAt(
   rank: number,
   then: Listed | undefined,
@@ -97,7 +100,7 @@ async function flawAt(
   }
 }
 
-/** Finds the last page of the list. Undefined if it cannot be read or cannot be an anchor. */
+/** Finds the last page of the list; undefined if it cannot be read, or proves nothing (see `canBeAnchor`). */
 async function findLastPage(
   { readPage }: AnchoredReading,
   total: number,
@@ -123,8 +126,8 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * When a row has this age, in seconds, every add that began before it has ended. The service's locks on adding chunks last 600 s, and
- * `created_at` is the time when the row's own add began.
+ * When a row has this age, in seconds, every add that began before it has ended: the service's locks on adding chunks last 600
+ * s. The age counts from `created_at`, when the row's own add began.
  */
 export const settledAge = 1_200;
 

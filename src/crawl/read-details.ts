@@ -34,8 +34,8 @@ const detailsReadingSchema = object({
 });
 
 /**
- * Checks that a stored reading covers these documents. An earlier process may have found other documents edited, or had another value
- * of `details`.
+ * The schema of a stored reading of these documents. An earlier process may have read others, because it found other documents
+ * edited, or had another value of `details`.
  */
 export function detailsReadingOf({ documents }: DetailsAsked): v.GenericSchema<unknown, DetailsReading> {
   const keys = documents.map(documentKey);

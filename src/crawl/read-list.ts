@@ -17,8 +17,8 @@ export const rowsOn = ({ rows, unreadable = [] }: Pick<PageRead, "rows" | "unrea
   rows.length + unreadable.length;
 
 /**
- * The minimum number of answers that a page counts for. A full page does not prove that the list ends there: the service counts
- * rows after reading them, so a row deleted in between makes it hide the row after the page.
+ * How many answers a page counts for, at least. A full page counts for two, because it does not prove that the list ends
+ * there: the service counts rows after reading them, so a row deleted in between makes it hide the row after the page.
  */
 export const answersOf = ({ rows, piece }: Pick<PageRead, "rows" | "piece">): number =>
   piece === undefined && rows.length !== pageSize ? 1 : 2;
@@ -42,7 +42,10 @@ export async function* readList(readPage: ReadPage, prefetch: Prefetch, first?: 
   if (pagesOf(size) > 1) yield* readRest(readPage, prefetch, size, 1);
 }
 
-/** The pages after the first `read` ones. Stops at an empty page even if rows are missing; the proof reports that. */
+/**
+ * The pages of a list that are left after the first `read` pages. Stops at an empty page even if rows are missing; the proof
+ * reports that.
+ */
 export async function* readRest(
   readPage: ReadPage,
   prefetch: Prefetch,
@@ -60,8 +63,8 @@ export function pagesOf({ total, pageSize }: ListSize): number {
 }
 
 /**
- * The numbers of the pages after the first `read` ones. Only `total` counts: `has_more` is unreliable, and `limit` just echoes the
- * request. A service that ignores paging returns all rows on page 1.
+ * The numbers of the pages that are left after the first `read` pages. Only `total` counts: `has_more` is unreliable, and
+ * `limit` just echoes the request. A service that ignores paging returns all rows on page 1.
  */
 export function* pagesBehind(read: number, size: ListSize): Generator<number> {
   const pages = pagesOf(size);
@@ -80,7 +83,7 @@ export function readChunkPages(api: KnowledgeApi, document: DocumentToRead, ahea
   return provedPages("chunks", (page) => api.chunks(whole, page), ahead);
 }
 
-/** The pages of a chunk's children, read and checked the same way. */
+/** Like readChunkPages, for the child list of one chunk. */
 export function readChildChunkPages(
   api: KnowledgeApi,
   document: DocumentToRead,
@@ -126,7 +129,7 @@ export class ListProof {
   #pagesInVain = 0;
 
   /**
-   * `problem` is called with each flaw. It may throw, or return to continue. `known` has the ids that an earlier process read, or
+   * `problem` is called with each flaw. It may throw, or return to continue. `known`: the ids that an earlier process read, or
    * the size from an earlier sweep.
    */
   constructor(name: string, problem: ReportProblem, known: KnownList = {}) {
@@ -174,7 +177,7 @@ export class ListProof {
     return rows;
   }
 
-  /** Call it after the last page. */
+  /** Reports what is missing at the end of the list. Call it after the last page. */
   finish(): void {
     if (!this.isWhole) {
       const listed = this.#ids.size + this.#unreadable;
@@ -183,7 +186,7 @@ export class ListProof {
   }
 }
 
-/** Problems of each kind to remember. */
+/** Maximum problems to remember of each kind. */
 const remembered = 5;
 
 /**
@@ -208,7 +211,7 @@ export class Problems {
   readonly #unreadable: string[] = [];
   readonly #problem: ReportProblem;
 
-  /** `problem` is called with each one. It may throw. */
+  /** `problem` is called with each problem, and may throw. `earlier`: the problems of an earlier crawl. */
   constructor(problem: ReportProblem, earlier?: ProblemsSoFar) {
     this.#problem = problem;
     for (const text of earlier?.unreadable ?? []) this.report(text, "unreadable");

@@ -1,6 +1,6 @@
 import type { ProblemKind, ReportProblem } from "./read-list.js";
 
-/** Maximum reads. The last result is accepted with its flaws. */
+/** Maximum reads of something that keeps changing. The result of the last one is accepted with its flaws. */
 const attempts = 3;
 
 /** Something changed during the read and must be read again. */
@@ -21,7 +21,7 @@ export class Flaws {
   #more = 0;
   #moved = false;
 
-  /** `isLast`: accept whatever is read. `most`: flaws to list by name. */
+  /** `isLast`: accept the result with any flaws. `most`: how many flaws to list. */
   constructor(isLast: boolean, most: number) {
     this.#isLast = isLast;
     this.#most = most;

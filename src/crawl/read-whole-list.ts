@@ -58,7 +58,7 @@ async function readOnce(
   return { rows, total, pages, answers };
 }
 
-/** Only the ids of listed rows are compared, because counts and times change all the time. */
+/** The parts of a row that two reads compare: only its id, because counts and times change all the time. */
 const fingerprints = ({ id }: Listed) => [{ id, content: null }];
 
 function digestOf(rows: readonly Listed[]): ContentDigest {

@@ -4,9 +4,9 @@ import type { Row } from "../rows/row.js";
 import type { Discovery, ListedDataset } from "./discovery.js";
 
 /**
- * The shard, from 1 to `count`, that reads a document: the first 48 bits of the SHA-256 of both ids, modulo `count`, plus 1. It
- * depends on nothing else, so machines agree without communicating. Rows of a dataset that belong to no document go to the shard of
- * the document "".
+ * The shard, from 1 to `count`, that reads a document. Computed from the first 48 bits of the SHA-256 of both ids, modulo
+ * `count`, and nothing else, so machines agree without communicating. Rows of a dataset that belong to no document go to the
+ * shard of the document "".
  */
 export function shardOf(datasetId: string, documentId: string, count: number): number {
   const hash = createHash("sha256").update(`${datasetId}\n${documentId}`).digest();
@@ -34,7 +34,10 @@ export function discoveryOfShard({ datasets, found }: Discovery, shard: Shard): 
   };
 }
 
-/** The datasets for which this shard reads the rows without a document: metadata fields, settings and the status of batches. */
+/**
+ * The datasets of which this shard reads the rows that belong to no document: metadata fields, settings and the status of
+ * batches.
+ */
 export function datasetsOfShard(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
   return datasets.filter(({ id }) => shardOf(id, "", count) === index);
 }

@@ -9,9 +9,9 @@ export interface SweptList {
   readonly name: string;
   readonly readPage: ReadPage;
   readonly stored: ContentDigest;
-  /** Rows that the service counted. */
+  /** Rows that the service counted in the first read. */
   readonly total: number;
-  /** The rows to store for a record. */
+  /** The parts of a record to compare with the stored ones. */
   readonly fingerprints: (record: Listed) => readonly Fingerprinted[];
 }
 

@@ -20,7 +20,10 @@ import {
 } from "./tables.js";
 import { createViews } from "./views.js";
 
-/** Rows that DuckDB holds in memory before compressing them. Its default is 122,880, its minimum 2,048. */
+/**
+ * The size of a row group: rows that DuckDB collects in memory before it compresses them. Its default is 122,880, its minimum
+ * 2,048.
+ */
 const groupRows = 32_768;
 
 interface BuildOptions extends DuckDbOptions {
@@ -109,7 +112,7 @@ async function addDocumentChanges(connection: Connection, { run, documentChanges
   await statement.run();
 }
 
-/** Adds all rows of a kind. Rows of documents that keep an earlier state are removed again. */
+/** Adds all rows of a kind, then removes those of documents that keep an earlier state (`passed_over`). */
 async function addRows(connection: Connection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
   const [source, id] = [select(kind), sqlText(run.run_id)];
   const rowsChanged = source
@@ -132,11 +135,14 @@ async function addRunRow(connection: Connection, run: RunRow): Promise<void> {
 /** The database of earlier runs. */
 interface Previous {
   readonly path: string;
-  /** Our own copy. */
+  /** The path of the copy, which only this process uses. */
   readonly copy: string;
 }
 
-/** Runs `work` with a temporary copy, next to `target`, of the database at `path`, if it exists. */
+/**
+ * If there is a database at `path`, runs `work` with a temporary copy of it, next to `target`; otherwise runs `work` without
+ * one.
+ */
 async function withPrevious(
   path: string | undefined,
   options: DuckDbOptions & { readonly target: string },
@@ -158,7 +164,7 @@ const notReadNow = noneIn("read_now");
 
 /**
  * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later.
- * A killed run may have replaced the database already. It is then finished again, so its own rows in the database are left out.
+ * Leaves out rows of this run: if it was killed after replacing the database, it is finished again now.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;

@@ -22,8 +22,8 @@ export interface DatabaseWriterOptions {
 }
 
 /**
- * Builds the job's database from the rows of a run. Returns sentences about lost data if the published database turned out to be
- * damaged; otherwise undefined.
+ * Builds the job's database from the rows of a run. If the published database turned out to be damaged, returns sentences
+ * about lost data; otherwise undefined.
  */
 export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<readonly string[] | undefined>;
 

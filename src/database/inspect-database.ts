@@ -15,7 +15,7 @@ export type Inspected =
   /** A file that DuckDB cannot read. */
   | { readonly state: "corrupt"; readonly reason: string };
 
-/** Why a database can be corrupt even though it opens. */
+/** The reason given for a database that opens, but has damaged blocks. */
 export const damagedBlocks = "some of its blocks are damaged";
 
 /** Tables that identify a kbdump database. */
@@ -60,7 +60,7 @@ async function inspect(
   }
 }
 
-/** For a file that another process has open for writing, or whose log cannot be read. */
+/** Inspects a copy of a file that another process has open for writing, or whose log cannot be read. */
 async function inspectCopy(path: string, options: DuckDbOptions): Promise<Inspected> {
   try {
     return await withCopy(path, options, look);
@@ -126,7 +126,7 @@ async function readAll(connection: Connection): Promise<void> {
   for (const name of await tablesIn(connection)) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
 }
 
-/** Whether a DuckDB error means that the file is damaged or unreadable. */
+/** Whether a DuckDB error means that the database file is damaged or unreadable. */
 export function isCorruption(error: unknown): boolean {
   if (error instanceof StopError) return isCorruption(error.cause);
   if (!(error instanceof Error)) return false;

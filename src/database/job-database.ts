@@ -45,8 +45,8 @@ export async function replaceDatabase(
 }
 
 /**
- * Publishes the waiting database of an earlier run whose folder is already published. Removes it if it is not newer than the
- * published one: then its owner was killed after the rename.
+ * Publishes the waiting database of an earlier run whose folder is already published. If it is not newer than the published
+ * one, its owner was killed after the rename, and it is removed.
  */
 async function mendDatabase(leased: LeasedJob, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(leased.own, pendingDatabase);
@@ -61,13 +61,13 @@ async function mendDatabase(leased: LeasedJob, options: DuckDbOptions, log: Log)
       if (aside !== undefined) log("warn", `${leased.shownDatabase} could not be read; it was moved to ${aside}`);
     },
     async (error: unknown) => {
-      if (!(await isThere(leased.own))) throw error; // we were fenced
+      if (!(await isThere(leased.own))) throw error; // another run has taken over
       log("warn", `${leased.shownDatabase} could not be replaced: ${problemText(error)}`);
     },
   );
 }
 
-/** Keeps an unreadable waiting database next to the published one, because the disk error may be temporary. */
+/** Moves an unreadable waiting database next to the published one. It is kept, because the disk error may be temporary. */
 export async function setPendingAside(leased: LeasedJob, log: Log): Promise<void> {
   const aside = await moveAside(leased, join(leased.own, pendingDatabase));
   log("warn", `a database that was to replace ${leased.shownDatabase} cannot be read; it was moved to ${aside}`);
@@ -76,7 +76,10 @@ export async function setPendingAside(leased: LeasedJob, log: Log): Promise<void
 /** Whether a run comes after another. null comes before every run. */
 const isAfter = (run: string | null, other: string | null) => (run ?? "") > (other ?? "");
 
-/** Why a file in the place of the database is not replaced. `what` completes the sentence, as in `is not a file`. */
+/**
+ * The reason for not replacing a file that is in the place of the database. `what` completes the sentence, as in `is not a
+ * file`.
+ */
 export function foreignText({ shownDatabase }: LeasedJob, { what }: { readonly what: string }): string {
   return `${shownDatabase} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
 }
@@ -88,7 +91,7 @@ export function foreignText({ shownDatabase }: LeasedJob, { what }: { readonly w
 export async function mendPublished(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   await mendPending(leased, job, log);
   await mendLatest(leased, job.name, log).catch(async (error: unknown) => {
-    if (error instanceof UsageError || !(await isThere(leased.own))) throw error; // our folder is gone: we were fenced
+    if (error instanceof UsageError || !(await isThere(leased.own))) throw error; // our folder is gone: another run has taken over
     log("warn", `latest could not be repaired: ${problemText(error)}`);
   });
 }
@@ -104,7 +107,7 @@ export async function mendLatest(leased: LeasedJob, job: string, log: Log): Prom
     const run = other.isDirectory() ? await readRunFacts(path) : undefined;
     const what = run ? `${kindOf(other)}, a copy of run ${run.run_id},` : kindOf(other);
     const aside = await moveAside(leased, path).catch(async (error: unknown) => {
-      if (!(await isThere(leased.own))) throw error; // we were fenced
+      if (!(await isThere(leased.own))) throw error; // another run has taken over
       throw new UsageError(
         `${path} is ${what} where a link belongs, and it cannot be moved aside (${problemText(error)}). Move it away`,
         [],
@@ -121,7 +124,7 @@ export async function mendLatest(leased: LeasedJob, job: string, log: Log): Prom
   if (newest !== undefined && link !== join("runs", newest)) await leased.store.pointLatest(newest);
 }
 
-/** Like mendPublished, for the database only. */
+/** Like mendPublished, but does not change `latest`. */
 export async function mendPending(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   await endMovesAside(leased);
   await keepPending(leased);
@@ -129,9 +132,9 @@ export async function mendPending(leased: LeasedJob, job: Job, log: Log): Promis
 }
 
 /**
- * Finds the database of a run that ended between its commit and the replacement of the database. It is still in that run's work
- * folder. If there are several, the last one includes the others. The file is hard-linked and keeps its first name, so that a
- * successor that fences us now finds it under one of the two names.
+ * Keeps the database of a run that ended between its commit and the replacement of the database: it is still in that run's
+ * work folder. If there are several, the last one includes the others. The file is hard-linked and keeps its first name, so
+ * that a successor that takes over now finds it under one of the two names.
  */
 async function keepPending(leased: LeasedJob): Promise<void> {
   for (const runId of (await readdir(leased.own)).filter(isRunId).sort()) {

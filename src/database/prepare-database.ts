@@ -20,9 +20,9 @@ import type { DocumentChange, RunRow, RunRows } from "./tables.js";
 
 /** The database to add a run to. */
 export interface PreparedDatabase {
-  /** Undefined if nothing is known about earlier runs. */
+  /** The database of earlier runs; undefined if nothing is known about them. */
   readonly previous: string | undefined;
-  /** Sentences about earlier runs that it lacks. */
+  /** A sentence for each earlier run that the database lacks. */
   readonly losses: readonly string[];
   /** Whether the published database cannot be read and must be kept aside. */
   readonly isDamaged: boolean;
@@ -75,7 +75,7 @@ export async function prepareWithout(
 /** The start of a database that is built only from run folders. */
 const nothing: Base = { path: undefined, newest: null };
 
-/** A database and the newest run in it. */
+/** A database, and the id of the newest run in it. */
 interface Base {
   readonly path: string | undefined;
   readonly newest: string | null;
@@ -103,7 +103,10 @@ async function loadMissing(
   return { previous: database, losses: failures, loaded };
 }
 
-/** For a job in a bucket, the local folder has only manifests. The rows are downloaded one run at a time. */
+/**
+ * Returns a function that gets the folder with the rows of a run. For a job in a bucket, it downloads one run at a time,
+ * because the local folder has only manifests.
+ */
 function rowFetcher({ store }: Workspace, whole: string, signal = new AbortController().signal): FetchRows {
   return ({ manifest }) => store.fetchRun(manifest.run_id, whole, signal);
 }
@@ -116,7 +119,7 @@ function lossText(
   return `${shownDatabase} could not be read (${reason}), so it is rebuilt from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }
 
-/** The published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
+/** The published runs after `newest` that asked for a database, oldest first. Skips folders without a valid manifest. */
 export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly Dump[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
   const found: Dump[] = [];
@@ -177,7 +180,10 @@ export async function loadRuns(
   return { database, loaded: runs.length - failures.length, failures };
 }
 
-/** `datasets` maps documents of earlier runs to their datasets, because a manifest lists only the ids of vanished documents. */
+/**
+ * The rows of a published run, with the facts about it. `datasets` maps documents of earlier runs to their datasets, because a
+ * manifest lists only the ids of vanished documents.
+ */
 async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise<RunRows> {
   const { manifest } = run;
   const sources = new Map<Kind, string>();

@@ -35,8 +35,8 @@ export async function recordChanges(
 }
 
 /**
- * `<kind>_before`, `<kind>_after`, and the earlier changes to keep. A run that is finished again is compared with the state before
- * its first attempt.
+ * SQL: creates the views `<kind>_before` and `<kind>_after` with both states of the documents that were read, and one with the
+ * earlier changes to keep. A run that is finished again is compared with the state before its first attempt.
  */
 function sidesOf(kind: HistoryKind, run: string, again: boolean, isRead: boolean): string {
   const state = stateBefore(kind, { later: `run_id >= ${run}`, from: "previous.main." });
@@ -73,16 +73,16 @@ function nameFound(kind: HistoryKind, run: string): string {
     FROM found f LEFT JOIN lineages l ON f.dataset_id = l.dataset_id AND f.document_id = l.document_id AND ${known.join(" AND ")}`;
 }
 
-/** SQL: for each document that the first attempt at this run changed, the run that had read it before. */
+/** SQL: for each document with changes from an earlier attempt at this run, the run that had read it before. */
 function olderRuns(kind: HistoryKind, run: string): string {
   return `SELECT dataset_id, document_id, any_value(older_run_id) AS older_run_id
     FROM previous.main.${histories[kind].table} WHERE run_id = ${run} GROUP BY ALL`;
 }
 
 /**
- * Fills the table of changes: the earlier ones, then the new ones; removed, changed and lost rows include their old values. Uses one
- * statement, because appending to an existing table leaves holes in the file. Tells DuckDB to keep the join side without texts in
- * memory.
+ * SQL: fills the table of changes with the earlier changes, then the new ones. Removed, changed and lost rows include their
+ * old values. Uses one statement, because appending to an existing table leaves holes in the file. Tells DuckDB to keep the
+ * join side without texts in memory.
  */
 function insertNamed(kind: HistoryKind, run: string): string {
   const { table, ids, compared } = histories[kind];
@@ -158,7 +158,7 @@ async function compareLoose(connection: Connection, last: string, signal: AbortS
   await compareStates(connection, { documents, history, ...states }, signal);
 }
 
-/** One state of the loose documents. Details count if they are from the run that read the document. */
+/** One state of the documents in `loose`. Their details are used only if they are from the run that read the document. */
 function looseRows(side: "before" | "after", details: string): StateRows {
   const rowsFrom = (kind: HistoryKind | "document_details", table: string) => {
     const json = columns[kind].filter(({ type }) => isJson(type)).map(({ name }) => `${name}::VARCHAR AS ${name}`);
@@ -220,7 +220,7 @@ function foundByPair(kind: HistoryKind): string {
     FROM pairs m WHERE m.before_id IS NULL`;
 }
 
-/** SQL: the rows of one side, with 128 bits of SHA-256 instead of long values, so that a join needs little memory per row. */
+/** SQL: the rows of one state, with 128 bits of SHA-256 instead of long values, so that a join needs little memory per row. */
 function marked(kind: HistoryKind, side: "before" | "after"): string {
   const { ids, compared } = histories[kind];
   const values = compared

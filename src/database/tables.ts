@@ -25,11 +25,14 @@ const column = (name: string, type: string, about: string, unit?: string): Table
 
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
-/** DuckDB samples rows, and may leave texts uncompressed in a table of changes, where few rows have texts. */
+/**
+ * A column of a table of changes, with a fixed compression for texts. DuckDB chooses by a sample of rows, and may leave texts
+ * uncompressed there, because few rows have any.
+ */
 const compressed = (each: Column): TableColumn =>
   each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);
 
-/** A table of changes. The columns of the kind hold the old values. */
+/** A table of changes. Besides its own columns, it has those of the kind, with the old values. */
 const changes = (kind: HistoryKind, about: string): Table => ({
   about,
   columns: [
@@ -166,7 +169,7 @@ export const historyKinds: readonly HistoryKind[] = ["chunks", "child_chunks"];
 /** How changes to the rows of a kind are stored. */
 interface History {
   readonly table: string;
-  /** The ids that a re-index replaces. A change has the old values, and the current ones in `new_…`. */
+  /** Id columns that a re-index fills with new values. A change has the old values, and the current ones in `new_…`. */
   readonly ids: readonly string[];
   /** The columns to compare between runs. */
   readonly compared: readonly Column[];
@@ -195,7 +198,7 @@ export function sameRow(kind: HistoryKind, left: string, right: string): string 
 /** The facts about a run that the database needs, besides its rows. */
 export interface RunFacts {
   readonly run: RunRow;
-  /** True: the run read no child chunks, so the state from earlier runs remains. */
+  /** Whether the run read no child chunks, so that those of earlier runs remain. */
   readonly withoutChildren?: boolean;
   /** Documents that are new or gone; absent if the service was not asked for its documents. */
   readonly documentChanges?: readonly DocumentChange[] | undefined;
@@ -207,7 +210,7 @@ export interface RunRows extends RunFacts, Pick<StagedRows, "rows"> {
   readonly select: (kind: Kind) => string | undefined;
 }
 
-/** A document that is listed now but was not in an earlier run, or the other way round. */
+/** A document that is new since an earlier run, or that the service no longer lists. */
 export interface DocumentChange {
   readonly change: "new" | "vanished";
   readonly dataset_id: string;

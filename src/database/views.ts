@@ -21,7 +21,10 @@ export async function createViews(connection: Connection): Promise<void> {
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
 
-/** The rows of a kind as of a run. Fails for a time in another format, because run ids are compared as text. Empty before the first run. */
+/**
+ * SQL: creates the macro that returns the rows of a kind as of a run. It fails for a time in another format than a run id has,
+ * because ids are compared as text. It returns nothing for a time before the first run.
+ */
 function stateMacro(kind: HistoryKind): readonly string[] {
   const about = `${kind} as they were after the last run up to this one: FROM ${kind}_at('20261120T020000123Z')`;
   const isOther = "regexp_matches(run, '^[0-9]') AND NOT regexp_full_match(run, '[0-9]{8}(T[0-9]{9}Z)?')";
@@ -76,7 +79,7 @@ const ofChildren = {
   changed: "children_changed",
   reindexed: "children_reindexed",
 };
-/** The counts of changes_per_run. */
+/** The comments of the columns of `changes_per_run` that hold counts. */
 const aboutCounts: Readonly<Record<string, string>> = {
   added: "chunks added",
   removed: "chunks removed",
@@ -102,7 +105,7 @@ const documentName = { document_name: "the name of the document, as last listed"
 const documentNames = `(SELECT dataset_id, document_id, coalesce(any_value(i.name), any_value(d.name)) AS document_name
   FROM document_info i FULL JOIN document_details d USING (dataset_id, document_id) GROUP BY ALL)`;
 
-/** The views on what has changed. */
+/** The views that show what has changed between runs. */
 export const historyViews: Readonly<Record<string, View>> = {
   changes_per_run: {
     about:
@@ -345,7 +348,7 @@ export const stateViews: Readonly<Record<string, View>> = {
 };
 
 interface StateOptions {
-  /** SQL: which changes to undo, as a condition on `run_id`. */
+  /** SQL: a condition on `run_id` that selects the changes to undo. */
   readonly later: string;
   /** The prefix of table names: empty, or a database and a dot. */
   readonly from?: string;

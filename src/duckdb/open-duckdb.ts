@@ -8,9 +8,9 @@ import { makeTemporaryFolder } from "../temporary-folder.js";
 export interface DuckDbOptions {
   /** DuckDB's memory limit, such as `800MB`. */
   readonly memory: string;
-  /** Its number of threads; default: `duckDbThreads`. */
+  /** DuckDB's number of threads; default: `duckDbThreads`. */
   readonly threads?: number;
-  /** The folder for its spill files. */
+  /** The folder for DuckDB's spill files. */
   readonly temporary: string;
   /** Aborting it interrupts the running statement, which rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
@@ -25,8 +25,8 @@ export type Connection = DuckDBConnection;
 export const defaultMemory = "800MB";
 
 /**
- * The default for comparing two runs, which keeps no texts in memory. Comparing two runs with a document of 1,000,000 chunks of 500
- * characters takes at most 600 MB in total.
+ * DuckDB's default memory limit for comparing two runs, which keeps no texts in memory. Comparing two runs with a document of
+ * 1,000,000 chunks of 500 characters takes at most 600 MB in total.
  */
 export const comparisonMemory = "300MB";
 

@@ -29,7 +29,10 @@ export async function* streamTexts(
 
 type Chunk = NonNullable<Awaited<ReturnType<Awaited<ReturnType<Connection["stream"]>>["fetchChunk"]>>>;
 
-/** Created one by one as they are consumed, because a chunk has up to 2,048 rows, which may be long. */
+/**
+ * Yields the texts of a chunk of rows. They are created one by one as they are consumed, because a chunk has up to 2,048 rows,
+ * which may be long.
+ */
 function* textsOf(chunk: Chunk): Generator<string> {
   const texts = chunk.getColumnVector(0);
   for (let at = 0; at < chunk.rowCount; at++) yield String(texts.getItem(at));

@@ -11,7 +11,7 @@ export function sqlPath(path: string): string {
   return sqlText(resolve(path));
 }
 
-/** The path of a file for DuckDB to read, as SQL text. Escapes characters that would make it a pattern. */
+/** The path of a file that DuckDB reads, as SQL text. Escapes characters that would make it a pattern. */
 function sqlFile(path: string): string {
   return sqlText(resolve(path).replace(/[*?[]/g, "[$&]"));
 }

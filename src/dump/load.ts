@@ -12,13 +12,16 @@ import type { CheckedTable, Dump } from "./open-dump.js";
 /** How the rows of a table are read. */
 export interface ReadRowsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Updated while hashing. */
+  /** The progress, which is updated while files are hashed. */
   readonly progress?: ReadProgress | undefined;
   /** The step to show in the progress; default: `hashing <file>`. */
   readonly step?: string;
   /** JSON as text (the default) or as DuckDB's type JSON. */
   readonly json?: "JSON" | "VARCHAR";
-  /** False: may round fractions with more digits than a double holds. Reading then takes a half to a third of the time. */
+  /**
+   * Whether numbers stay exact. If false, fractions with more digits than a double holds may be rounded, and reading takes a
+   * half to a third of the time.
+   */
   readonly exact?: boolean;
   /** Whether to remove the apostrophes that `csv_safe` added. */
   readonly unguarded?: boolean;
@@ -50,8 +53,8 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
 }
 
 /**
- * The rows of a table whose bytes the caller compares with the manifest. Checks only the sizes of the files. The statement cannot read
- * a row of 16 MB or more. Throws StopError if a file is missing.
+ * The rows of a table, for a caller that compares the bytes with the manifest itself. Checks only the sizes of the files. The
+ * statement cannot read a row of 16 MB or more. Throws StopError if a file is missing.
  */
 export async function uncheckedRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
   await dump.checkSizes(table.files);
@@ -93,8 +96,8 @@ interface DocumentIds {
 }
 
 /**
- * Checks that a DuckDB table has as many rows of some documents as the manifest says, and no rows of others: the hash of a file
- * does not show whether a reader lost rows. Throws StopError, naming a document, if the numbers differ.
+ * Checks that a DuckDB table has as many rows of some documents as the manifest says, and no rows of others. Needed because a
+ * reader may lose rows even if the hash of the file is right. Throws StopError, naming a document, if the numbers differ.
  */
 export async function checkRowCounts(
   connection: Connection,

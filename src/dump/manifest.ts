@@ -29,7 +29,7 @@ const file = object({
   rows: count,
   bytes: count,
   sha256,
-  /** The facts of the text; only for a compressed file. */
+  /** The size and hash of the text before compression; absent if the file is not compressed. */
   uncompressed: v.exactOptional(object({ bytes: count, sha256 })),
 });
 
@@ -38,11 +38,11 @@ export const documentSchema = object({
   document_id: text,
   doc_form: v.nullable(text),
   status: oneOf("complete", "unstable", "failed"),
-  /** Chunks according to the service; null if it never said. */
+  /** Chunks according to the service; null if it sent no total. */
   total: v.nullable(count),
   chunk_count: count,
   child_chunk_count: count,
-  /** Times that the document was read. */
+  /** How often the document was read. */
   sweeps: count,
   error: v.nullable(text),
 });
@@ -68,7 +68,7 @@ export const childListsSchema = object({
   auto_misses: count,
 });
 
-/** The documents listed by the service, compared with earlier runs. */
+/** The documents that the service listed, and how they differ from earlier runs. */
 const discovered = object({
   since: v.nullable(text),
   /** Ids of documents that the earlier run did not have. */
@@ -78,11 +78,11 @@ const discovered = object({
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null if the job names the dataset by id. */
+      /** The name of the dataset; null if the job names it by id. */
       name: v.nullable(text),
       state: text,
       documents: count,
-      /** The run compared with. */
+      /** The id of the earlier run; null if there is none. */
       since: v.nullable(text),
     }),
   ),
@@ -94,9 +94,9 @@ const counts = object({
   documents: count,
   indexing_status: count,
   metadata_fields: count,
-  /** Only if the run listed the documents. */
+  /** Present only if the service listed the documents. */
   document_info: v.exactOptional(count),
-  /** Not with `details: false`. */
+  /** Absent with `details: false`, like `document_details`. */
   datasets: v.exactOptional(count),
   document_details: v.exactOptional(count),
 });
@@ -113,10 +113,10 @@ const numberOfShard = v.pipe(
 
 /** Which part of a job a run read; absent for a whole run. */
 const shardSchema = object({
-  /** From 1. */
+  /** The index of this shard, from 1. */
   index: numberOfShard,
   count: numberOfShard,
-  /** The hash of the job and the version of the tool, the same for all shards of a run. */
+  /** A hash of the job and of the tool's version, which all shards of a run share. */
   plan: text,
   /** The number of documents in all shards, and the size and hash of the file that lists them. */
   list: object({ documents: count, bytes: count, sha256 }),
@@ -159,7 +159,7 @@ const facts = {
 /** The file that a document was made from, or one attached to one of its chunks. */
 export const originalSchema = object({
   ...facts,
-  /** Relative to the run folder; null without a file. */
+  /** The path of the file, relative to the run folder; null if there is no file. */
   path: v.nullable(originalPath),
 });
 
@@ -185,33 +185,33 @@ export const manifestSchema = object({
     datasets: v.optional(v.unknown()),
   }),
   counts,
-  /** Summed over all processes of an interrupted and resumed run. */
+  /** Requests sent by all processes of the run, including those before it was interrupted and resumed. */
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   /** Retries by reason: a status, `timeout`, `connection` or `broken answer`. */
   retries: v.record(text, count, "an object"),
   documents: listOf(documentSchema),
-  /** One for each document that was read, in the order of the job; empty with `child_chunks: none`. */
+  /** One entry for each document that was read, in the order of the job; empty with `child_chunks: none`. */
   child_lists: listOf(childListsSchema),
   /** How each document was proved complete, in the order of the job. Unknown proofs are accepted. */
   proofs: listOf(object({ dataset_id: text, document_id: text, proof: text })),
   files: listOf(file),
   /**
-   * Only with `originals: true`. For each document, in the order of the job: its own file if it was uploaded, then those attached
-   * to its chunks.
+   * The original files, present only with `originals: true`. For each document, in the order of the job: its own file if it
+   * was uploaded, then those attached to its chunks.
    */
   originals: v.optional(listOf(originalSchema)),
   /** Fields with an unexpected type or no column: `table.field` → count. */
   drift: v.record(text, count, "an object"),
   warnings: listOf(text),
-  /** Only if the service was asked for its documents. */
+  /** The documents that the service listed; absent if it was not asked. */
   discovered: v.optional(discovered),
-  /** Only for a run with `--shard`, which writes only JSONL, regardless of `options.output.formats`. */
+  /** Present only for a run with `--shard`. It writes only JSONL, regardless of `options.output.formats`. */
   shard: v.optional(shardSchema),
-  /** Only for a dump made by `join`. */
+  /** Present only for a dump made by `kbdump join`. */
   joined: v.optional(joinedSchema),
 });
 
-/** Null if the manifest does not have it. */
+/** A count that may be missing in other manifests; then null. */
 const countOrNull = v.fallback(v.nullable(count), null);
 
 /** The part of a manifest that identifies a run and its result. Used to read other runs, including those of other versions. */
@@ -250,7 +250,7 @@ export function partsOf({ path }: Pick<ManifestFile, "path">): FileParts {
 export interface DumpTable {
   readonly kind: Kind;
   readonly format: FileFormat;
-  /** As shown in messages: `chunks.jsonl`, even if it is a folder. */
+  /** The name in messages: `chunks.jsonl`, even if it is a folder. */
   readonly path: string;
   readonly files: readonly ManifestFile[];
   readonly rows: number;
@@ -292,7 +292,7 @@ export type Original = v.InferOutput<typeof originalSchema>;
 
 /** A file that a manifest lists. */
 export interface ListedFile {
-  /** Relative to the run folder. */
+  /** The path of the file, relative to the run folder. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;

@@ -25,16 +25,16 @@ import { contradictionsIn, readDumpFolder } from "./read-manifest.js";
 export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
 
 interface FileChoice {
-  /** Whether inexact files are acceptable, because the caller removes the apostrophes of `csv_safe`. */
+  /** Whether CSV files written with `csv_safe` are acceptable, because the caller removes the apostrophes. */
   readonly guarded?: boolean;
 }
 
-/** JSONL is the fastest to read, and Parquet has types. */
+/** Preferred formats, best first: JSONL is the fastest to read, and Parquet has types. */
 const readFirst: readonly FileFormat[] = ["jsonl", "parquet"];
 
 /**
- * Opens a run folder. Throws UsageError if the path is not one, StopError if its manifest is not sound. `consequence` is the end of
- * error messages, such as `nothing was compared`.
+ * Opens a run folder. Throws UsageError if the path is not one, StopError if its manifest is damaged or of another version.
+ * `consequence` is the end of error messages, such as `nothing was compared`.
  */
 export async function openDump(path: string, consequence: string): Promise<Dump> {
   const { folder, manifest, problems } = await readDumpFolder(path);
@@ -50,7 +50,7 @@ export async function openDump(path: string, consequence: string): Promise<Dump>
 
 /** A dump in any format. Every command except verify reads dumps through this class. */
 export class Dump {
-  /** With symlinks resolved. */
+  /** The path of the run folder, with symlinks resolved. */
   readonly folder: string;
   readonly manifest: Manifest;
   readonly #consequence: string;
@@ -62,7 +62,7 @@ export class Dump {
     this.#consequence = consequence;
   }
 
-  /** The tables of some kinds, in order, in the best format that has all of them; undefined if none has. */
+  /** The tables of these kinds, in order, in the best format that has all of them; undefined if no format has. */
   tablesOf(kinds: readonly Kind[], { guarded = false }: FileChoice = {}): readonly DumpTable[] | undefined {
     const { files, options } = this.manifest;
     this.#tables ??= tablesOf(files);
@@ -161,10 +161,10 @@ async function sizeProblems(
   return facts.size === bytes ? [] : [`${path}: has ${facts.size} bytes instead of ${bytes}`];
 }
 
-/** Maximum problems to list. A manifest can have one for every document. */
+/** Maximum problems to list in an error. A manifest can have one for every document. */
 const shown = 20;
 
-/** A dump differs from what its run wrote. */
+/** Thrown if a dump differs from what its run wrote. */
 export class UnsoundError extends StopError {
   readonly problems: readonly string[];
 
@@ -180,13 +180,13 @@ export class UnsoundError extends StopError {
 
 /** A complete original or attachment of a dump. */
 interface SavedFile {
-  /** Absolute. */
+  /** The absolute path of the file. */
   readonly path: string;
-  /** Its name in the service; if unknown, the name of the file. */
+  /** The name of the file in the service; if unknown, the name of the saved file. */
   readonly name: string;
   readonly mime_type: string | null;
   readonly bytes: number;
-  /** In hex, from the manifest. */
+  /** The SHA-256 from the manifest, in hex. */
   readonly sha256: string;
 }
 

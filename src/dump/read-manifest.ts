@@ -22,10 +22,10 @@ import {
   runFactsSchema,
 } from "./manifest.js";
 
-/** The largest manifest to read, in bytes. A larger one does not fit in a string. */
+/** Maximum bytes of a manifest. A larger one does not fit in a string. */
 const largest = 500_000_000;
 
-/** The deepest nesting to read. A run writes about ten levels; deeper ones could overflow the stack of the check. */
+/** Maximum nesting of a manifest. A run writes about ten levels; deeper ones could overflow the stack of the check. */
 const deepest = 1000;
 
 /** A manifest, or the reasons why it cannot be used. */
@@ -80,7 +80,7 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** Which run a folder holds, from its manifest; undefined if unknown for any reason. Never rejects. */
+/** The run that a folder holds, from its manifest; undefined if unknown for any reason. Never rejects. */
 export async function readRunFacts(folder: string): Promise<RunFacts | undefined> {
   try {
     const read = await manifestText(folder);

@@ -6,11 +6,11 @@ import { type FileHandle, open } from "node:fs/promises";
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string;
-  /** Line feeds; in JSONL, the number of rows. */
+  /** The number of line feeds; in JSONL, of rows. */
   readonly lines: number;
   /** Bytes of the longest line, without the line feed. */
   readonly longestLine: number;
-  /** Whether there may be numbers with more digits than a double holds. */
+  /** Whether the text may have numbers with more digits than a double holds. */
   readonly longNumbers: boolean;
 }
 
@@ -22,7 +22,7 @@ export class LineFacts {
   #longest = 0;
   #open = 0;
 
-  /** `looksForNumbers`: also look for long numbers, which doubles the time. If false, assumes that there are some. */
+  /** `looksForNumbers`: whether to look for long numbers, which doubles the time. If not, `longNumbers` is true. */
   constructor({ looksForNumbers = true } = {}) {
     this.#numbers = looksForNumbers ? new LongNumbers() : undefined;
   }
@@ -96,7 +96,7 @@ export class LongestRow {
   }
 }
 
-/** A number with this many digits and points may not fit a double. */
+/** A number with at least this many digits and points counts as long: it may not fit a double. */
 const long = 16;
 
 const nothing = new Uint8Array();

@@ -42,7 +42,7 @@ export function ifPresent<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Prevents waiting for a writer when opening a named pipe. Windows has no such pipes. */
+/** A flag for opening files: do not wait for a writer if the path is a named pipe. Windows has no such pipes. */
 const noWait = constants.O_NONBLOCK ?? 0;
 
 /**
@@ -90,7 +90,7 @@ export function kindOf(
 interface WriteOptions {
   /** The temporary path, on the same disk; default: next to the file. */
   readonly aside?: string;
-  /** Whether to flush the content before the file gets its name. Protects against a power cut; a kill does no harm. */
+  /** Whether to flush the content before the file gets its name. Only a power cut makes this necessary, a kill does not. */
   readonly isFlushed?: boolean;
   /** The mode of the file; default: readable by its owner only. */
   readonly mode?: number;
@@ -142,7 +142,10 @@ export async function makeFolder(path: string): Promise<void> {
   await makeWithParents(path);
 }
 
-/** Replaces Node's `recursive` option, which loops forever on a file system that refuses folders, and hides a read-only one. */
+/**
+ * Makes a folder and its parents. Does not use Node's `recursive` option, which loops forever on a file system that refuses
+ * folders, and hides that one is read-only.
+ */
 async function makeWithParents(path: string): Promise<void> {
   if (await makeOne(path)) return;
   await makeWithParents(dirname(path));
@@ -162,7 +165,10 @@ async function makeOne(path: string): Promise<boolean> {
   return true;
 }
 
-/** Makes a folder in an owner's folder, but no parents: a fenced owner must not recreate its folder. The folder may already exist. */
+/**
+ * Makes a folder in an owner's folder. Does not make the owner's folder: if it is missing, another run has taken over. The
+ * folder may already exist.
+ */
 export async function makeOwnFolder(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch(ifPresent(undefined));
 }

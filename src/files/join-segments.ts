@@ -34,13 +34,13 @@ export type Fingerprint = Pick<FileFacts, "bytes" | "sha256">;
 
 /** A joined file. Size and hash are those of the file, compressed or not. */
 export interface JoinedFile extends Fingerprint {
-  /** The facts of its text. */
+  /** The facts of the text before compression. */
   readonly text: FileFacts;
 }
 
 export interface JoinOptions {
   readonly compression?: Compression;
-  /** After an abort, the join rejects with its reason at the next piece. */
+  /** Aborting it ends the join, which rejects with the reason at the next piece. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -108,7 +108,7 @@ async function writeText(
   return undefined;
 }
 
-/** Copies the pieces, because a compressor holds one piece while the next is read. */
+/** Yields copies of the pieces, because a compressor holds one piece while the next is read. */
 async function* copied(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }

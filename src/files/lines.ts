@@ -7,7 +7,7 @@ import { UnreadableError } from "./files.js";
 const lineFeed = 10;
 const quote = 34;
 
-/** The longest line to read, in bytes: far above any real row, and below the longest JavaScript string. */
+/** Maximum bytes of a line: far above any real row, and below the longest JavaScript string. */
 const longest = 256 * 1024 * 1024;
 
 /**
@@ -48,7 +48,7 @@ export async function* splitLines(
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const widest = 3;
-/** Maximum bytes of a buffer to keep for reuse: a megabyte of waiting text and a few more rows. */
+/** A buffer of up to this many bytes is kept for reuse: enough for a megabyte of waiting text and a few more rows. */
 const mostKept = 4_194_304;
 
 /** Encodes texts to UTF-8 with a line feed after each, without joining them first. */
@@ -104,8 +104,9 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Like readTextPieces, from pieces already read. The path gives the ending. A file must contain exactly one compressed text, as
- * runs write it. Otherwise throws UnreadableError, at the latest at the end of the file.
+ * Like readTextPieces, but from pieces of the file that are already read. The path gives the ending. A compressed file must
+ * contain exactly one compressed text, as runs write it. Otherwise throws UnreadableError, at the latest at the end of the
+ * file.
  */
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
@@ -141,7 +142,10 @@ export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): 
     throw new UnreadableError("holds several compressed texts, one after the other, but a run writes one");
 }
 
-/** Appended to a zstd file, because Node 22 reports no error for a truncated file. Only a truncated file uses this byte. */
+/**
+ * A byte appended to every zstd file that is read. Node 22 reports no error for a truncated file, but only a truncated file
+ * uses this byte.
+ */
 const afterEnd = Buffer.of(0);
 
 const trailing = "has something after the end of its compressed text";
@@ -155,12 +159,12 @@ function decompressionError(cause: unknown): unknown {
   return new UnreadableError(isTrailing ? trailing : "has a damaged compressed text", { cause });
 }
 
-/** Bytes per write. */
+/** The size of the collected pieces, in bytes. */
 const size = 1 << 20;
 
 /**
- * Collects small pieces into large ones, to save system calls. Input and output pieces may be reused after the next one is
- * requested, because allocating each would keep the garbage collector busy.
+ * Collects small pieces into large ones, to save system calls. A piece, in or out, is valid only until the next one is
+ * requested: allocating each would keep the garbage collector busy.
  */
 export async function* gatherPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gathered = Buffer.allocUnsafeSlow(size);
@@ -180,9 +184,9 @@ export async function* gatherPieces(pieces: AsyncIterable<Buffer>): AsyncGenerat
   if (length > 0) yield gathered.subarray(0, length);
 }
 
-/** Bytes to read past a range, because the next range usually follows it. */
+/** Bytes to read past a range in advance, because the next range usually follows it. */
 const ahead = 65_536;
-/** Files to keep open. */
+/** Maximum files to keep open. */
 const most = 256;
 
 /** A range of bytes in a file. */
@@ -202,13 +206,14 @@ interface OpenFile {
 
 /** Reads ranges, such as documents, from several files in any order. Adjacent ranges of a file need few system calls. */
 export class RangeReader {
-  /** Ordered by last use; the most recent comes last. */
+  /** The open files by path, the most recently used last. */
   readonly #files = new Map<string, OpenFile>();
 
   /** Yields the bytes of a range in pieces. A piece is valid until the next one. Rejects if the file ends before the range. */
   async *pieces({ path, start, bytes }: Range): AsyncGenerator<Buffer> {
     const end = start + bytes;
-    // If more files are used than can stay open, a newly opened file may be read only once.
+    // Reads past the range only in a file that was already open. If there are more files than can stay open, a new one may be
+    // read only once.
     let wanted = this.#files.has(path) ? ahead : Math.min(bytes, ahead);
     const open = await this.#open(path);
     for (let at = start; at < end; ) {

@@ -19,8 +19,8 @@ interface Leaf {
 }
 
 /**
- * Checks a document after its variables were filled in. `written` is the same document before that. Messages show its values, so
- * that nothing from the environment leaks.
+ * Checks a job file after its variables were filled in. `written`: the same document before that. Messages quote its values,
+ * so that nothing from the environment leaks.
  */
 export function checkJob(document: unknown, written: unknown): CheckedJob {
   const result = v.safeParse(jobSchema, document);
@@ -38,8 +38,8 @@ export function checkJob(document: unknown, written: unknown): CheckedJob {
 }
 
 /**
- * Returns the innermost issues. If a value may have several shapes, drops those it does not match even at the top level and returns the
- * issues inside the others.
+ * Returns the innermost issues of an issue. If a value may have one of several shapes, it drops the shapes that do not match
+ * at all, and returns the issues inside the others.
  */
 function leavesOf(issue: v.BaseIssue<unknown>, above: Path): readonly Leaf[] {
   const path = [...above, ...(issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)))];
@@ -55,7 +55,6 @@ function onceEach(leaves: readonly Leaf[]): readonly Leaf[] {
 
 /** Flags that name a service and how to ask it, unchecked. */
 export interface ServiceFlags {
-  /** The base URL. */
   readonly to?: unknown;
   readonly keyEnv?: unknown;
   readonly allowHttp?: unknown;

@@ -12,12 +12,12 @@ import { interpolate, type Variables } from "./variables.js";
 
 const nameLabel: Label = { path: ["name"], text: "name (taken from the file's name; set name to choose another)" };
 
-/** Removes settings that only a run needs. */
+/** Removes `notify` from a job file, for commands that send no notifications. */
 const silence: GivenFlag = { flag: "", path: ["notify"], value: undefined };
 
 /**
- * Reads a job file, fills in its variables and applies the flags; does not check it. Throws UsageError if the text is neither YAML
- * nor JSON. A command that sends no notifications ignores `notify` if one of its variables is not set.
+ * Reads a job file, fills in its variables and applies the flags, but does not check it. Throws UsageError if the text is
+ * neither YAML nor JSON. A command that sends no notifications ignores `notify` if one of its variables is not set.
  */
 export function draftFromFile(
   file: string,
@@ -26,7 +26,7 @@ export function draftFromFile(
   { env, notifies }: { readonly env: Variables["env"]; readonly notifies: boolean },
 ): Draft {
   const what = `the job file ${fileText(file)}`;
-  // An empty file is an empty job; the check then says what is missing.
+  // An empty file counts as a job without settings, so that the check says what is missing.
   const written = parseJobText(text, what) ?? {};
   const filled = interpolate(written, { env, secrets: keyVariables(written) });
   const isSilent = !notifies && filled.findings.some(({ path }) => isWithin(path, silence.path));
@@ -45,7 +45,7 @@ interface Source {
   readonly what: string;
   readonly written: unknown;
   readonly filled: ReturnType<typeof interpolate>;
-  /** Settings that are set without a flag. */
+  /** Settings that the command makes without a flag. */
   readonly more: readonly GivenFlag[];
 }
 
@@ -87,7 +87,7 @@ function refuseBatch({ flag }: GivenFlag): Problem {
   };
 }
 
-/** How to name a setting that did not come from the file: the flag that sets it, or null. */
+/** The name in messages of a setting that did not come from the file: the flag that sets it, or null. */
 export interface Label {
   readonly path: Path;
   readonly text: string | null;
@@ -101,7 +101,7 @@ export function settingName(labels: readonly Label[], path: Path): string | null
 
 /** An unchecked job from any source. */
 export interface Draft {
-  /** The source, for errors: `the job file "nightly.yaml"`. */
+  /** The source of the job, for errors: `the job file "nightly.yaml"`. */
   readonly what: string;
   readonly document: unknown;
   /** The document before its variables were filled in, which messages may show. */
@@ -125,7 +125,7 @@ const options = {
   strict: true,
   uniqueKeys: true,
   stringKeys: true,
-  // Off, because pretty errors show nearby lines, which may contain a secret.
+  // Pretty errors are off, because they show nearby lines, which may contain a secret.
   prettyErrors: false,
   logLevel: "error",
 } as const;
@@ -160,7 +160,7 @@ function countKeys(value: unknown): number {
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** Loads the YAML library only for the first text that is not valid JSON, because loading takes 60 ms. */
+/** Parses YAML. Loads the library only for the first text that is not valid JSON, because loading takes 60 ms. */
 function valueOfYaml(text: string, what: string): unknown {
   const { LineCounter, parseDocument }: typeof yaml = require("yaml");
   const lines = new LineCounter();
@@ -228,7 +228,10 @@ function refusal(what: string, problems: readonly Problem[]): UsageError {
   return new UsageError(`${what} is neither YAML nor JSON that can be read:`, problems);
 }
 
-/** Stops at the first branch that is too deep, so that circular aliases end here too. */
+/**
+ * Whether a value is nested at most this deep. Stops at the first branch that is too deep, so that circular aliases end here
+ * too.
+ */
 function isWithinDepth(value: unknown, levels: number): boolean {
   if (levels < 0) return false;
   const children = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];

@@ -3,7 +3,7 @@ import type { Path } from "./job-findings.js";
 import { hasVariable } from "./variables.js";
 
 const hidden = "a value that is not shown";
-/** Users put the key in these settings by mistake, so their wrong values are not shown. */
+/** Wrong values of these settings are not shown, because users put the key there by mistake. */
 const besideKeys: ReadonlySet<unknown> = new Set(["api_key_env", "api_key_file", "api_key_command"]);
 
 /**

@@ -16,8 +16,8 @@ export function isWithin(path: Path, ancestor: Path): boolean {
 }
 
 /**
- * Joins lists of findings, the most helpful list first. Drops a finding if an earlier list already names its path or a parent,
- * because the details of a wrong value do not matter.
+ * Joins lists of findings. Give the most helpful list first: a finding is dropped if an earlier list already names its path or
+ * a parent, because the details of a wrong value do not matter.
  */
 export function joinFindings(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
   let joined: readonly Finding[] = [];

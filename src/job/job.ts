@@ -16,14 +16,14 @@ export type ServiceOptions = Readonly<ReturnType<typeof serviceFromFile>>;
 
 export interface DatasetJob {
   readonly id: string;
-  /** all: every document that the service lists when the run starts. */
+  /** The ids of the documents. all: every document that the service lists when the run starts. */
   readonly documents: readonly string[] | "all";
   readonly batches: readonly string[];
   readonly status: readonly string[];
   readonly keyword: string | undefined;
 }
 
-/** How many runs to keep. At least one of the four is set. */
+/** The rules of `output.keep`: how many runs to keep. At least one of the four rules is set. */
 export type Keep = NonNullable<JobFile["output"]["keep"]>;
 
 /** The output in the program's names. `bucket`: `s3://bucket/prefix`; undefined: the results stay in `dir`. */
@@ -34,7 +34,7 @@ export type Notify = Readonly<ReturnType<typeof notifyFromFile>>;
 export type NotifyUrls = Notify["urls"];
 export type NotifyStyle = Notify["style"];
 
-/** One machine's part of a job's documents: 1 ≤ index ≤ count ≤ 10,000. */
+/** The part of a job's documents that one machine reads. `index` is from 1 to `count`, which is at most 10,000. */
 export interface Shard {
   readonly index: number;
   readonly count: number;
@@ -51,13 +51,13 @@ export interface JobLocation {
 export interface Job {
   readonly name: string;
   readonly service: ServiceOptions;
-  /** all: every dataset that the service lists, with all of its documents. */
+  /** The datasets to read. all: every dataset that the service lists, with all of its documents. */
   readonly datasets: readonly DatasetJob[] | "all";
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "counts" | "anchored";
   /**
-   * Whether to read the settings of datasets, and the details of documents: of all, which a copy needs; or `auto`, only of documents
-   * that look edited, which a restore needs.
+   * Whether to read the settings of datasets and the details of documents. true: of all documents, which a copy needs. auto:
+   * only of documents that look edited, which is enough for a restore.
    */
   readonly details: "auto" | boolean;
   /** Whether to save the files that documents were made from. */
@@ -65,11 +65,11 @@ export interface Job {
   /** Hours within which an interrupted run is resumed. */
   readonly resumeWithin: number;
   readonly output: OutputOptions;
-  /** undefined: no notifications. */
+  /** Where to send notifications; undefined: nowhere. */
   readonly notify: Notify | undefined;
-  /** The flags that set settings, for messages. */
+  /** The settings that flags have set, so that messages name the flags. */
   readonly labels: readonly Label[];
-  /** Set only by `run --shard`; undefined: read every document of the job. */
+  /** The part of the job to read, set only by `run --shard`; undefined: all documents. */
   readonly shard: Shard | undefined;
   /** The file of `run --documents-from`, which lists the documents; undefined: ask the service. */
   readonly documentsFrom: string | undefined;

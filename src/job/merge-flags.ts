@@ -47,7 +47,7 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   return isLocal ? [...given, noWorkFolder] : given;
 }
 
-/** The flag that overrides a job file with a single dataset, because the batches of a re-index are not known in advance. */
+/** The flag for batches, which overrides a job file with a single dataset: the batches of a re-index are not known in advance. */
 export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
   return givenOf([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
 }
@@ -62,7 +62,10 @@ export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
   ]);
 }
 
-/** Sets every flag's value at its path. If something blocks a path, it is left for the check to report. */
+/**
+ * Sets every flag's value at its path. If the path leads through a value that is not a mapping, leaves that for the check to
+ * report.
+ */
 export function mergeFlags(document: unknown, flags: readonly GivenFlag[]): unknown {
   return flags.reduce((merged, { path, value }) => withValue(merged, path, value), document);
 }

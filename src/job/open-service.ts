@@ -11,7 +11,7 @@ import { emptyRunProgress, type RunProgress } from "./run-progress.js";
 export interface OpenService extends AsyncDisposable {
   readonly client: Client;
   readonly baseUrl: string;
-  /** For requests outside of the client; `timeout` in seconds. */
+  /** The options for requests that do not go through the client; `timeout` in seconds. */
   readonly connecting: ConnectionOptions & ServiceOptions;
 }
 
@@ -76,7 +76,10 @@ export function settingNames(labels: readonly Label[]): SettingNames {
   };
 }
 
-/** Starts the embedded service for `service: {demo: true}`. It picks its own port and key. */
+/**
+ * Returns the address and key of a job's service. For `service: {demo: true}`, starts the embedded service, which picks its
+ * own port and key.
+ */
 async function reachService({ service }: Job, env: NodeJS.ProcessEnv, options: KeyOptions): Promise<ReachedService> {
   if (!service.demo) {
     return { baseUrl: service.baseUrl, key: await readKey(service, env, options), close: async () => {} };
@@ -86,7 +89,7 @@ async function reachService({ service }: Job, env: NodeJS.ProcessEnv, options: K
   return { baseUrl: url, key, close };
 }
 
-/** `begun`: the run may or may not be published; `done`: it is, whatever happens; `failed`: it is not. */
+/** How far publishing is. `begun`: the run may or may not be published; `done`: it is, whatever happens; `failed`: it is not. */
 export type CommitState = "begun" | "done" | "failed";
 
 export interface RunOptions {
@@ -94,17 +97,17 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Aborting it ends the run, which rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Updated during the run. */
+  /** The counts of the run, which it updates. */
   readonly progress?: RunProgress;
   readonly log?: Log;
   readonly now?: () => Date;
   /** Called before and after the rename that publishes the run. */
   readonly onCommit?: (state: CommitState) => void;
-  /** Start over, ignoring the work of an earlier run. */
+  /** Whether to start over, ignoring the work of an earlier run. */
   readonly fresh?: boolean;
-  /** Continue a published run with failed documents, and read only those. */
+  /** Whether to continue a published run with failed documents, reading only those. */
   readonly retryFailed?: boolean;
-  /** After publishing, write the report to `report.html` next to the runs. */
+  /** Whether to write the report to `report.html`, next to the runs, after publishing. */
   readonly report?: boolean;
   /** The address of a broker, `redis://host:6379`, from which workers take documents; undefined: this process reads all of them. */
   readonly workers?: string | undefined;

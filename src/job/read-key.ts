@@ -72,7 +72,7 @@ interface CommandOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** No key is this long, in characters. */
+/** Maximum characters of a key. A longer text is not a key. */
 const longest = 100_000;
 
 /** The command's name in messages: only its program, because arguments may be secret. */
@@ -109,7 +109,7 @@ interface Ended {
   readonly killedBy: NodeJS.Signals | null;
 }
 
-/** Rejects if the program cannot start, or if the signal is aborted, which kills it. */
+/** The output of a program. Rejects if it cannot start, or if the signal is aborted, which kills it. */
 function outputOf(
   program: string,
   args: readonly string[],
@@ -146,7 +146,7 @@ function failure(message: string): UsageError {
 }
 
 /**
- * The largest job file, in bytes. A job with 100,000 documents has 4 MB, so anything larger is not a job file but, for example, a
+ * Maximum bytes of a job file. A job with 100,000 documents has 4 MB, so anything larger is not a job file but, for example, a
  * database.
  */
 const largest = 16_000_000;

@@ -14,15 +14,15 @@ export interface RunProgress {
   documentsFailed: number;
   chunks: number;
   child_chunks: number;
-  /** Pages and child lists of the documents begun so far, and how many of them are done. */
+  /** The number of pages and child lists of the documents begun so far. `pagesDone`: how many of them are done. */
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;
-  /** Documents that an earlier process read, which take no time. */
+  /** Documents that an earlier process read, so that they take no time now. */
   documentsFound: number;
   /** Answered requests of workers that are not yet in a result; only for the progress view. */
   requestsElsewhere: number;
-  /** True once a run ended early and left what it read for the next one. */
+  /** Whether the run ended early and left what it read for the next one. */
   isKept: boolean;
   /** The current step, in a word or two. */
   step: string;

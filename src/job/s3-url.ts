@@ -4,17 +4,17 @@ import { UsageError } from "../errors.js";
 /** A prefix in an object store. */
 export interface BucketPrefix {
   readonly bucket: string;
-  /** Keys start with it and a slash; empty: the whole bucket. */
+  /** The beginning of all keys, followed by a slash; empty: the whole bucket. */
   readonly prefix: string;
 }
 
-/** S3's rules for names of buckets: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+/** A valid name of a bucket, by S3's rules: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const bucketName = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Characters that every store, signature and shell treats the same. */
+/** A folder of a prefix, limited to characters that every store, signature and shell treats the same. */
 const folderName = /^(?!\.{1,2}$)[A-Za-z0-9._=+@-]+$/;
 
-/** S3 allows 1,024 bytes per key; the rest is for the files of a run. */
+/** Maximum bytes of a prefix. S3 allows 1,024 per key; the rest is left for the names of a run's files. */
 const longestPrefix = 512;
 
 /** Whether a text is a bucket address, not a local folder. */

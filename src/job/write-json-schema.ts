@@ -10,7 +10,7 @@ import { jobSchema } from "./schema/job-schema.js";
 /** The JSON Schema (draft 7) of the job file as users write it, with `${NAME}` in its strings. */
 export function jobJsonSchema(): object {
   const schema = toJsonSchema(jobSchema, {
-    // The last schema of a pipe describes it. Keys keep their names, whatever happens to their values.
+    // Describes a pipe by its last schema. Transformations change no keys, so the result is what users write.
     typeMode: "output",
     // Checks that JSON Schema cannot express. Anything else that cannot be converted fails the build.
     ignoreActions: ["check", "raw_check", "to_lower_case", "transform"],

@@ -7,7 +7,10 @@ import type { Notify, NotifyStyle, NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-metrics.js";
 
-/** Timeouts in milliseconds: for a notice of the end, for a start notice that is still being sent, and for both after a signal. */
+/**
+ * Timeouts in milliseconds. `longest`: for the notice of the end. `forStart`: how long the end waits for a start notice that
+ * is still being sent. `whenInterrupted`: for both notices after a signal.
+ */
 const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
 
 /** Notifies a job's URLs when a run starts and how it ends. Never rejects: a failed notice is a warning. */
@@ -19,7 +22,7 @@ export class Notifier {
   readonly #startEnd = new AbortController();
   #start: Promise<void> = Promise.resolve();
 
-  /** `env` configures the proxies. */
+  /** `env`: the environment variables that set proxies. */
   constructor(notify: Notify, env: NodeJS.ProcessEnv, warn: (message: string) => void) {
     this.#notify = notify;
     this.#env = env;
@@ -31,7 +34,10 @@ export class Notifier {
     this.#start = this.#send("start", startNotice(job, runId, this.#runKey, this.#notify.style), this.#startEnd.signal);
   }
 
-  /** Sends the end notice, after the start notice, so that a service gets them in order. Aborting `interrupt` shortens the time. */
+  /**
+   * Sends the end notice, after the start notice, so that a service gets them in order. Aborting `interrupt` shortens the
+   * timeouts.
+   */
   async end(outcome: RunOutcome, interrupt: AbortSignal): Promise<void> {
     const interrupted = interrupt.aborted;
     const giveUp = setTimeout(() => this.#startEnd.abort(), interrupted ? 0 : forStart);
@@ -64,8 +70,8 @@ export function eventOf({ status }: Pick<RunOutcome, "status">): NoticeEvent {
 
 /**
  * The URL for an event; undefined if there is none. An event's own URL takes precedence; a partial run uses that of a failure.
- * Otherwise `url` is used with `/start`, `/fail` and `?rid=`, which pairs the two, following the convention of healthchecks.io
- * (https://healthchecks.io/docs/http_api/).
+ * Otherwise it is made from `url`, with `/start` or `/fail` and with `?rid=`, which pairs the start and the end. This follows
+ * healthchecks.io (https://healthchecks.io/docs/http_api/).
  */
 export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string): string | undefined {
   const own = urls[event] ?? (event === "partial" ? urls.failure : undefined);
@@ -111,7 +117,7 @@ export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyl
 /** Maximum failed documents to list in the text. */
 const mostNames = 3;
 
-/** One line for people: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
+/** The message as one line: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
 function endText({ job, status, message, failedNames }: RunOutcome): string {
   const verdict = message.startsWith(status) ? message : `${status}: ${message}`;
   const more = failedNames.length - mostNames;
@@ -139,7 +145,7 @@ function teamsMessage(text: string): string {
 const toolText = `${tool.name} ${tool.version}`;
 
 interface SendOptions {
-  /** Configures the proxies. */
+  /** The environment variables that set proxies. */
   readonly env: NodeJS.ProcessEnv;
   /** Aborting it ends the sending, including the current try. */
   readonly signal: AbortSignal;

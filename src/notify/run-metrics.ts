@@ -33,7 +33,7 @@ class RunMetrics {
     return { name, type: "counter", help, samples };
   }
 
-  /** The samples of the last published run, from the previous file, for a run that published nothing. */
+  /** The samples of a metric in the previous file. They are kept if this run published nothing. */
   earlier(name: string, label: string): readonly Sample[] {
     return this.#labelsBefore(name, label).map((value) => {
       const sample = this.sample(0, { [label]: value });
@@ -193,10 +193,10 @@ type Outcome = (typeof outcomes)[number];
 /** The result of a run for notifications and metrics: no content and no key; names of documents, but no other text of the service. */
 export interface RunOutcome {
   readonly job: string;
-  /** Null if it failed before the run existed, for example without a key. */
+  /** The id of the run; null if it failed before it had one, for example without a key. */
   readonly runId: string | null;
   readonly status: Outcome;
-  /** When this process finished. Seconds and requests exclude earlier processes of the run. */
+  /** When this process finished. `seconds` and `requests` leave out earlier processes of the run. */
   readonly finishedAt: Date;
   readonly seconds: number;
   readonly requests: Readonly<RequestCounts>;
@@ -206,6 +206,6 @@ export interface RunOutcome {
   /** Ids of the first failed documents. */
   readonly failedDocuments: readonly string[];
   readonly failedNames: readonly string[];
-  /** One sentence. */
+  /** The result of the run in one sentence. */
   readonly message: string;
 }

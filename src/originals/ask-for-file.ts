@@ -15,7 +15,7 @@ export interface OfferedFile {
   readonly name: string | null;
   readonly mimeType: string | null;
   readonly size: number | null;
-  /** Short-lived, possibly relative to the service. */
+  /** The URL of the file. It is valid for a short time, and may be relative to the service. */
   readonly address: string;
   /** Whether the address is the service's own `/download`, which may return a link. */
   readonly isOwn: boolean;
@@ -30,7 +30,7 @@ export interface AskOptions {
   readonly details: readonly Row[] | undefined;
 }
 
-/** The reason for every original that is missing because the release has no route for it. */
+/** Why an original is missing if the release has no route for it. */
 export const noOriginals = "this release does not provide originals";
 
 /**
@@ -56,8 +56,9 @@ export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () =>
 }
 
 /**
- * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find the
- * route. If the release has no route, only the requests that found this out count. `detailed`: documents whose details the run reads anyway.
+ * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find
+ * the route. If the release has no route, counts only the requests that showed this. `detailed`: documents whose details the
+ * run reads anyway.
  */
 export async function countOriginalRequests(
   api: FileApi,
@@ -79,17 +80,17 @@ export async function countOriginalRequests(
 /** Requests for a file attached to a chunk: its address, and the file. */
 export const attachmentRequests = 2;
 
-/** In the order tried. */
+/** The routes for originals, in the order in which they are tried. */
 const allRoutes = ["uploadFile", "downloadLink"] as const;
 type Route = (typeof allRoutes)[number];
 
 /**
- * The routes that the release may have for originals. The first document finds the right one for all; the others wait for it. A
- * temporary error, such as a 500, decides nothing, and the next document tries.
+ * Finds the route of the release for originals. The first document finds it for all; the others wait for it. A temporary
+ * error, such as a 500, decides nothing, and the next document tries.
  */
 class OriginalRoutes {
   readonly #api: FileApi;
-  /** How many of the first routes are unknown to the service. */
+  /** How many routes, from the first, the service turned out to lack. */
   #lacking = 0;
   #isDecided = false;
   #deciding: Promise<void> | undefined;
@@ -106,7 +107,7 @@ class OriginalRoutes {
     return this.#lacking < allRoutes.length;
   }
 
-  /** Throws SkipError if there is no route or no file. */
+  /** Asks for the file of a document. Throws SkipError if there is no route or no file. */
   async ask(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
     while (this.#deciding) await this.#deciding;
     const answer = this.#askFirst(ref);
@@ -136,7 +137,7 @@ class OriginalRoutes {
   }
 }
 
-/** The facts of a document's file, from its details. Without details, the file is saved anyway. */
+/** Returns a function that gets the facts of a document's file from its details. Without details, the file is saved anyway. */
 function factsOfDetails({ api, details }: AskOptions): (ref: DocumentRef) => Promise<RawRecord> {
   const known = details && new Map(details.map((row) => [documentKey(row), row]));
   const detailsOf = async ({ datasetId, documentId }: DocumentRef): Promise<RawRecord> => {
@@ -204,15 +205,16 @@ interface AttachmentRef {
 /** A file to save. */
 export interface WantedFile {
   readonly ref: DocumentRef;
-  /** Null for the file that the document was made from. */
+  /** The attachment; null for the file that the document was made from. */
   readonly attachment: AttachmentRef | null;
   /** The name of the file in the run's work folder. */
   readonly name: string;
 }
 
 /**
- * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its chunks,
- * each once. Finds attachments in the stored rows, which a resumed run has too. `segments`: those of each document.
+ * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its
+ * chunks, each once. Finds attachments in the stored rows, which a resumed run has too. `segments`: the segments of each
+ * document.
  */
 export async function wantedFiles(
   documents: readonly DocumentToRead[],

@@ -13,18 +13,18 @@ import type { RequestCounts } from "../client/request-counts.js";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { tool } from "../tool.js";
 
-/** The key is sent only to the origin of the base URL. */
+/** Options for downloads. The key is sent only to the origin of the base URL. */
 export interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
-  /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
+  /** Seconds without a byte after which a download is given up. There is no limit on the total time. */
   readonly timeout: number;
   readonly progress: RequestCounts;
 }
 
 /** A file whose response has started. */
 export interface IncomingFile {
-  /** Content-Length; null if missing. */
+  /** The size according to Content-Length; null without it. */
   readonly announced: number | null;
-  /** Rejects with RetryError if the connection breaks or stalls. */
+  /** The bytes. Rejects with RetryError if the connection breaks or stalls. */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
@@ -41,7 +41,7 @@ interface Downloads extends AsyncDisposable {
 }
 
 const mostRedirects = 5;
-/** Bytes to receive before they are read. Beyond this, the connection is paused. */
+/** Bytes that may wait to be read. If there are more, the connection is paused. */
 const mostWaiting = 1 << 20;
 const timeouts = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
@@ -102,8 +102,8 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
   }
 
   function fileFrom({ headers, body }: Awaited<ReturnType<typeof request>>, url: URL): IncomingFile {
-    // A stream drops unread data when its connection breaks, so another one keeps it: a file with a wrong Content-Length would be
-    // lost although all of it arrived.
+    // Another stream keeps the received data, because a stream drops unread data when its connection breaks. A file with a
+    // wrong Content-Length would be lost although all of it arrived.
     const received = new PassThrough({ highWaterMark: mostWaiting });
     let reason: unknown;
     body.on("error", (error) => {
@@ -125,7 +125,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     return { announced: /^\d{1,15}$/.test(length) ? Number(length) : null, pieces: pieces() };
   }
 
-  /** Makes sure that no answer of a file store ends the run. */
+  /** The error to throw when a download fails. It makes sure that no answer of a file store ends the run. */
   function failure(error: unknown, { origin }: URL): Error {
     client.signal.throwIfAborted();
     if (error instanceof SkipError) return error;

@@ -26,9 +26,10 @@ export interface SaveOptions {
 export type FileFacts = Omit<SavedOriginal, "dataset_id" | "document_id" | "attachment_id" | "chunk_id">;
 
 /**
- * Saves a file at a path. A failure of the service is a verdict, not an error. Every try asks for a new address, because addresses
- * are short-lived. A file that breaks off twice at the same place is kept as it is. A file that the service lacks is not retried.
- * A 500 from the file's address is retried once: Dify sends that for a file that is gone from its storage.
+ * Saves a file at a path. Returns a failure of the service as the file's verdict instead of throwing it. Every try asks for a
+ * new address, because addresses are short-lived. A file that breaks off twice at the same place is kept as it is. A file that
+ * the service lacks is not retried. A 500 from the file's address is retried once: Dify sends that for a file that is gone
+ * from its storage.
  */
 export async function saveOriginal(
   ask: () => Promise<OfferedFile>,
@@ -95,10 +96,16 @@ async function fetchFile(
   return typeof found === "string" ? download(found, receive) : found;
 }
 
-/** No link expires within these milliseconds. Dify's links last 300 s unless FILES_ACCESS_TIMEOUT is set. */
+/**
+ * Milliseconds after getting a link in which it cannot have expired. Dify's links last 300 s unless FILES_ACCESS_TIMEOUT is
+ * set.
+ */
 const sureLife = 60_000;
 
-/** For an expired link, file stores answer 403, and the service 404: "File not found or signature is invalid". */
+/**
+ * Whether an error may mean that the link has expired: file stores then answer 403, and the service 404, "File not found or
+ * signature is invalid".
+ */
 function mayHaveExpired(error: unknown): boolean {
   return error instanceof SkipError && (error.status === 403 || error.status === 404);
 }
@@ -158,8 +165,8 @@ function tooLong(longest: number): SkipError {
 const longestLink = 65_536;
 
 /**
- * Distinguishes a link from a file, because the service's own `/download` may return either. A link is signed, so it is kept in memory and
- * never written to disk. Returns the link, or the file from its first byte.
+ * Returns the link in an answer, or the file from its first byte: the service's own `/download` may return either. A link is
+ * signed, so it is kept in memory and never written to disk.
  */
 async function linkOrFile({ announced, pieces }: IncomingFile): Promise<string | IncomingFile> {
   const rest = pieces[Symbol.asyncIterator]();
@@ -191,17 +198,17 @@ function linkIn(bytes: Buffer): string | undefined {
 interface Received {
   readonly bytes: number;
   readonly sha256: string;
-  /** Content-Length; null if missing. */
+  /** The size according to Content-Length; null without it. */
   readonly announced: number | null;
-  /** Why it broke off; null if it ended normally. */
+  /** Why the download broke off; null if it ended normally. */
   readonly brokeOff: string | null;
 }
 
 type Judged = Pick<Original, "verdict" | "reason" | "expected_bytes">;
 
 /**
- * Judges a file. It is complete if it has as many bytes as the service reports; if unknown, as many as Content-Length; if that is
- * missing too, if it ended normally.
+ * The verdict on a received file. It is complete if it has as many bytes as the service reports; if unknown, as many as
+ * Content-Length; if that is missing too, if the download ended normally.
  */
 export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: number | null): Judged {
   const expected_bytes = size ?? announced;
@@ -216,7 +223,7 @@ export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: nu
   };
 }
 
-/** Puts the same file from an earlier run at the path; undefined if there is no sound one. */
+/** Puts the same file from an earlier run at the path; returns undefined if there is no undamaged one. */
 type Reuse = (file: OfferedFile, path: string) => Promise<Pick<Received, "bytes" | "sha256"> | undefined>;
 
 /**
@@ -245,7 +252,10 @@ function isSameUpload({ verdict, path, file_id, bytes }: Original, { id, size }:
   return verdict === "complete" && path !== null && id !== null && file_id === id && bytes === size;
 }
 
-/** Links first and hashes the linked file, so that a change to the published path cannot slip in between. */
+/**
+ * Links a published file if it is undamaged. Links first and hashes the linked file, so that a change to the published path
+ * cannot slip in between.
+ */
 async function linkSound(
   run: string,
   { path: published, sha256 }: Original,

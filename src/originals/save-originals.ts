@@ -141,7 +141,7 @@ function nameOf({ attachment_id: id, name }: SavedOriginal): string {
   return id === null ? safe : safeFileName(`${folderName(id)}-${safe}`);
 }
 
-/** One folder per document. If a second dataset has the same document, its folder gets another name. */
+/** The folder name of every document. If two datasets have the same document, its second folder gets another name. */
 function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string> {
   const folders = new Map<string, string>();
   const taken = new Set<string>();
@@ -158,7 +158,7 @@ function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string>
 
 /** Maximum bytes of a file name, leaving room for suffixes of other programs. */
 const longest = 200;
-/** Windows reserves these names for devices, with any ending. */
+/** Names that Windows reserves for devices, with any ending. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 
 /**
@@ -194,13 +194,19 @@ function cutName(name: string): string {
   return stem.replace(/[\s.]+$/, "") + ending;
 }
 
-/** Maximum originals to list. A pipeline can leave thousands of documents without one. */
+/** Maximum incomplete originals to name in warnings. A pipeline can leave thousands of documents without one. */
 const named = 20;
 
-/** Has no count, so that all shards of a run use the same text and a joined run shows it once. */
+/**
+ * The warning if the release has no route for originals. It names no number, so that all shards of a run use the same text and
+ * a joined run shows it once.
+ */
 const noRoute = `${noOriginals}: it has neither …/upload-file (Dify up to 1.8) nor …/download (Dify 1.13.1 or later)`;
 
-/** A sentence for each incomplete original, up to a maximum; only one sentence if the release has no route for originals. */
+/**
+ * A sentence for each incomplete original, up to a maximum. All originals that are missing because the release has no route
+ * share one sentence.
+ */
 export function originalWarnings(originals: readonly Original[], names: DocumentNames): readonly string[] {
   const incomplete = originals.filter(({ verdict }) => verdict !== "complete");
   const bad = incomplete.filter(({ reason }) => reason !== noOriginals);

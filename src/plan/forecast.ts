@@ -14,16 +14,16 @@ export interface DocumentForecast {
   readonly lists: Readonly<Record<ChildMode, number>>;
   /** Requests for files attached to its chunks. */
   readonly attachments: number;
-  /** Bytes as JSONL. */
+  /** Bytes of the document's rows as JSONL. */
   readonly bytes: number;
 }
 
-/** The inputs that the forecasts of all documents share. */
+/** What the forecasts of all documents have in common. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
-  /** Rows per page. */
+  /** Rows per page, for lists of chunks and child lists. */
   readonly sizes: { readonly chunks: number; readonly children: number };
-  /** A similar sampled document, for documents that were not sampled. */
+  /** Finds a similar sampled document, for a document that was not sampled. */
   readonly like: (survey: DocumentSurvey) => DocumentSample | undefined;
 }
 
@@ -33,7 +33,7 @@ export function likeIn(surveys: readonly DocumentSurvey[]): ForecastBasis["like"
   return ({ docForm }) => (sampled.find((survey) => survey.docForm === docForm) ?? sampled[0])?.sample;
 }
 
-/** Estimated bytes per row of documents. */
+/** Estimated bytes of a row of `documents`. */
 const perDocument = 400;
 
 /** Forecasts an undisturbed run for a document: nothing fails, changes or is resumed. */
@@ -59,7 +59,10 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
     bytes,
   };
 
-  /** A list of more than one page is read twice, unless the chunks embed the same children. */
+  /**
+   * The requests for a child list with this many rows. A list of more than one page is read twice, unless the chunks embed the
+   * same children.
+   */
   function listRequests(rows: number): number {
     const once = pagesOf(rows, sizes.children);
     const isProved = job.consistency === "counts" || sample?.embedding === "agrees";
@@ -81,8 +84,8 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
 }
 
 /**
- * How many documents' details a run reads. With `auto`, counts the sampled documents that look edited, and the same share of the
- * others. Each edit that the sample misses costs one more request.
+ * The number of documents whose details a run reads. With `auto`, counts the sampled documents that look edited, and the same
+ * share of the others. Each edit that the sample misses costs one more request.
  */
 export function countDetailed(surveys: readonly DocumentSurvey[], details: Job["details"]): number {
   if (details !== "auto") return details ? surveys.length : 0;
@@ -92,7 +95,7 @@ export function countDetailed(surveys: readonly DocumentSurvey[], details: Job["
   return Math.round((readable.length * edited) / Math.max(1, sampled.length));
 }
 
-/** The requests to prove this many chunks with pages of this size. */
+/** The requests to read this many chunks and prove them complete, with pages of this size. */
 function chunkRequests(
   { status, keyword }: DocumentSurvey["ref"],
   anchor: DocumentSample["anchor"] | undefined,

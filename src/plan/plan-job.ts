@@ -28,7 +28,7 @@ export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progre
   readonly documentsOut?: string | undefined;
 }
 
-/** Prefetched requests per concurrent request. */
+/** Maximum requests to prefetch per concurrent request. */
 const aheadPerSlot = 4;
 
 /**
@@ -267,7 +267,10 @@ export async function diskSpace(job: Job, jsonl: number): Promise<PlanDisk> {
   return { folder, ...needs, free_bytes: free, enough: free === null ? null : free >= needs.needed_bytes };
 }
 
-/** The bytes that remain after a run, and the peak during it. `before`: the current size of the database. */
+/**
+ * The disk space that a run needs, in bytes: what remains after it, and the peak during it. `before`: the current size of the
+ * database.
+ */
 export function diskNeeds(
   { formats, compress }: Pick<Job["output"], "formats" | "compress">,
   jsonl: number,

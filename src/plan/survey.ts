@@ -11,9 +11,12 @@ import type { RunProgress } from "../job/run-progress.js";
 import { attachmentsIn } from "../rows/row.js";
 import { rowFromRecord } from "../rows/row-from-record.js";
 
-/** Maximum documents to sample, largest first: enough to compute averages. */
+/** Maximum documents to sample, the largest ones: enough to compute averages. */
 const mostSampled = 100;
-/** Child lists to read of a document whose chunks embed no children: this many first, then more if some are not empty. */
+/**
+ * How many child lists to read of a document whose chunks embed no children: `firstLists`, then `moreLists` others if some of
+ * those are not empty.
+ */
 const firstLists = 3;
 const moreLists = 9;
 
@@ -23,30 +26,33 @@ export interface DocumentSurvey {
   /** Chunks that the service counts; null if unknown. */
   readonly total: number | null;
   readonly docForm: string | null;
-  /** Why it cannot be read; null if it can. */
+  /** Why the document cannot be read; null if it can. */
   readonly error: string | null;
-  /** Whether only its child lists cannot be read. */
+  /** Whether its chunks can be read, but not its child lists. */
   readonly lacksLists: boolean;
-  /** Some of its pages; undefined if none was read. */
+  /** Facts from some pages of the document; undefined if none was read. */
   readonly sample: DocumentSample | undefined;
 }
 
 /** Facts from some pages of a document and some of its child lists. */
 export interface DocumentSample {
-  /** Rows on page 1. */
+  /** The number of rows on page 1. */
   readonly pageRows: number;
   /** Chunks on all pages read. */
   readonly chunks: number;
   /** Whether other pages repeat rows of page 1; undefined if there is only one page. */
   readonly repeats: boolean | undefined;
   readonly evidence: ChildEvidence;
-  /** How `anchored` can prove the pages: with single rows, by reading all pages but the last twice, or not at all. */
+  /**
+   * How a run with `consistency: anchored` can prove the pages. settled: with requests for single rows. young: by reading all
+   * pages but the last twice. none: not at all.
+   */
   readonly anchor: "settled" | "young" | "none";
   /** Whether chunks embed what their child lists hold; unknown if no list has children. */
   readonly embedding: "agrees" | "differs" | "absent" | "unknown";
   /** The number of children of each sampled chunk, where known. */
   readonly children: readonly number[];
-  /** Rows on the first page of a child list that has more. */
+  /** Rows on the first page of a child list with several pages; undefined if none was read. */
   readonly childPageRows: number | undefined;
   /** Files attached to the chunks. */
   readonly attachments: number;
@@ -191,7 +197,7 @@ function spread<T>(items: readonly T[], many: number): readonly T[] {
   return [...new Set(places)].flatMap((place) => items.slice(place, place + 1));
 }
 
-/** Maximum rows to measure per document. */
+/** Maximum rows per document whose size is measured. */
 const enough = 100;
 
 /** The mean row size. Leaves out rows nested too deeply to serialize, which would fail their document in a run. */

@@ -1,6 +1,9 @@
 /** The tables of every dump. Each text format has a file named after each table. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
-/** document_info exists only if the run listed documents. datasets and document_details are missing with `details: false`. */
+/**
+ * Tables that a dump may lack. document_info exists only if the run listed documents. datasets and document_details are
+ * missing with `details: false`.
+ */
 export const optionalKinds = ["document_info", "datasets", "document_details"] as const;
 export const allKinds = [...kinds, ...optionalKinds] as const;
 export type Kind = (typeof allKinds)[number];
@@ -22,7 +25,7 @@ const position = { role: "position", change: "moved" } as const;
 const content = { role: "content", change: "changed", long: true } as const;
 const progress = { role: "progress" } as const;
 
-/** Every column has every property, because objects of the same shape are faster to read. */
+/** Makes a column. It gets every property, because objects of the same shape are faster to read. */
 const column = <const Name extends string, const Type extends ColumnType>(
   name: Name,
   type: Type,
@@ -61,7 +64,7 @@ const sent = <const Name extends string, const Type extends ColumnType>(
 
 const setting = { role: "setting" } as const;
 
-/** The column for all fields that have no column. */
+/** The column `extra`, for all fields that have no column of their own. */
 const extra = own(
   "extra",
   "object",
@@ -285,24 +288,24 @@ export interface Column {
   readonly type: ColumnType;
   /** The field of the service's record; undefined if kbdump provides the value. */
   readonly field: string | undefined;
-  /** The meaning of its values. */
+  /** The meaning of the values. */
   readonly about: string;
-  /** The unit of its values, such as `characters`; undefined if they have none. */
+  /** The unit of the values, such as `characters`; undefined if they have none. */
   readonly unit: string | undefined;
   readonly role: ColumnRole | undefined;
-  /** The history's word for a change of this column; undefined if it has none. */
+  /** How the table of changes names a change of this column; undefined if it has no name. */
   readonly change: ChangeName | undefined;
-  /** Holds links to files, which the service signs again on every read. */
+  /** Whether the values have links to files, which the service signs again on every read. */
   readonly signed: boolean;
-  /** Holds texts of any length. */
+  /** Whether the texts of the column can have any length. */
   readonly long: boolean;
-  /** kbdump provides the value, but the service sends it too. */
+  /** Whether the service sends the value too, although kbdump provides it. */
   readonly sentToo: boolean;
-  /** Services never send null, and older ones omit the field. */
+  /** Whether the service never sends null. Older ones omit the field. */
   readonly neverNull: boolean;
 }
 
-/** The history's words for a change. If several columns differ, the first one counts. */
+/** The names of changes in the tables of changes. If several columns differ, the first one in this list counts. */
 export const changeNames = [
   "changed",
   "enabled",

@@ -4,7 +4,7 @@ import type * as losslessJson from "lossless-json";
 const require = createRequire(import.meta.url);
 let loaded: typeof losslessJson | undefined;
 
-/** Loads the library for the first number that needs it. Most services never send one. */
+/** The library for exact numbers. It is loaded for the first number that needs it, because most services never send one. */
 function library(): typeof losslessJson {
   loaded ??= require("lossless-json") as typeof losslessJson;
   return loaded;
@@ -16,14 +16,17 @@ export class ExactNumber {
   constructor(text: string) {
     this.text = text;
   }
-  /** Marks JSON text that `jsonText` must rewrite with the exact number. Lone surrogates never occur in valid text. */
+  /**
+   * What JSON.stringify writes for this number: a lone surrogate, which never occurs in valid text. It tells `jsonText` to
+   * write the exact number.
+   */
   toJSON(): string {
     return "\ud800";
   }
 }
 
 /**
- * Finds numbers that JSON.parse may round: sixteen or more digits, or an exponent. Also matches inside strings. It uses no
+ * Finds numbers that JSON.parse may round: sixteen or more digits, or an exponent. May also match inside strings. It uses no
  * lookbehind, which would take minutes for a megabyte of spaces.
  */
 const suspicious = /[:,[]\s*(-?\d(?:[\d.]{15}|[\d.]*[eE])[-+\d.eE]*)/g;

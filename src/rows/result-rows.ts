@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { count, listOf, orNull, pattern, result, text, truth } from "../schema.js";
 import { type Column, type ColumnType, columns, type Kind } from "./columns.js";
 
-/** ISO 8601, UTC. */
+/** A time in ISO 8601 and UTC. */
 export const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 
 /**

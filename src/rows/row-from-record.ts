@@ -6,7 +6,10 @@ import type { RawRecord, Row } from "./row.js";
 
 export interface RowOptions {
   readonly keepSignatures: boolean;
-  /** Called for every known field of an unexpected type, every time finer than its column, and every field without a column. */
+  /**
+   * Called for every field that does not fit: a known field of an unexpected type, a time finer than its column, or a field
+   * without a column.
+   */
   readonly drift: (kind: Kind, field: string) => void;
 }
 
@@ -69,7 +72,7 @@ function storedValue({ signed }: Column, asSent: unknown, { keepSignatures }: Ro
   return signed && !keepSignatures ? withoutSignaturesIn(asSent) : asSent;
 }
 
-/** The row of a record that does not fit its columns: sets the columns first, then the other fields. */
+/** Makes the row of a record that does not fit its columns. It sets the columns first, then the other fields. */
 function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = blankRow(kind, known);
   const rest: [string, unknown][] = [];
@@ -88,7 +91,10 @@ function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOpti
   return hasExtra ? withExtra(row, rest) : withText(kind, row, rest);
 }
 
-/** Whether the dump already has this field: as a column of kbdump's own with the same value, or as a chunk's embedded children. */
+/**
+ * Whether the dump has this field elsewhere: as a column of kbdump's own with the same value, or as a chunk's embedded
+ * children.
+ */
 function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
   if (Object.hasOwn(known, field)) return value === null || value === known[field];
   return isChildren(kind, field) && (value === null || Array.isArray(value));
@@ -129,7 +135,7 @@ export function recordFromRow(kind: Kind, row: Row): RawRecord {
     placed.add(field);
     if (value !== null || !neverNull) fields.push([field, value]);
   }
-  // Keep the order of `extra`: rowFromRecord would produce the same order.
+  // Keeps the order of `extra`, so that rowFromRecord makes the same row again.
   for (const entry of Object.entries(extra)) if (!placed.has(entry[0])) fields.push(entry);
   return Object.fromEntries(fields);
 }
@@ -148,7 +154,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** The value does not have its column's type. */
+/** Returned for a value that does not have its column's type. */
 export const mistyped = Symbol("mistyped");
 
 /** Converts a value for its row; null stays null. Returns `mistyped` if the column cannot hold it. Nothing is coerced. */
@@ -180,7 +186,10 @@ function isInteger(value: unknown): boolean {
   return BigInt.asIntN(64, BigInt(value.text)) === BigInt(value.text);
 }
 
-/** Years 1 to 9999 in milliseconds: the range of both four-digit ISO times and DuckDB's TIMESTAMP. */
+/**
+ * The range of times that a column can hold, in milliseconds: years 1 to 9999, as four-digit ISO times and DuckDB's TIMESTAMP
+ * allow.
+ */
 const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
@@ -195,7 +204,7 @@ export function isoTime(seconds: unknown): string | typeof mistyped {
   return iso;
 }
 
-/** A cache, because formatting dates is slow, and chunks of a document share the same seconds. */
+/** A cache of formatted times, because formatting is slow, and chunks of a document share the same seconds. */
 const recent = new Map<number, string | typeof mistyped>();
 
 function isoTimeOf(seconds: number): string | typeof mistyped {
@@ -221,7 +230,7 @@ export type Drift = Readonly<Record<string, number>>;
 
 export const driftSchema = v.record(v.string(), count, "an object");
 
-/** No drift. One shared object, because most documents have no drift. */
+/** An empty count. All documents without drift, which are most, share this object. */
 export const noDrift: Drift = Object.freeze({});
 
 /** Counts drift while rows are created. */

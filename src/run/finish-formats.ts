@@ -23,8 +23,8 @@ type Finish = (
 ) => Promise<Finished>;
 
 /**
- * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and the
- * database then share DuckDB's memory. If their share is too small, it starts over, one output after the other.
+ * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and
+ * the database then share DuckDB's memory. If that is too little for them, starts over and writes one after the other.
  */
 export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {
@@ -60,13 +60,13 @@ const finishOneByOne: Finish = async (rows, { writers, writeDatabase }, progress
 };
 
 export interface Outputs {
-  /** Written during the crawl. Always includes JSONL, because the other outputs are loaded from it. */
+  /** The text formats that are written during the crawl. Always includes JSONL, because the other outputs are loaded from it. */
   readonly formats: readonly TextFormat[];
-  /** Run at the end, in this order or in parallel. */
+  /** The writers of all formats. They run at the end, in this order or in parallel. */
   readonly writers: readonly Writer[];
   /** How many outputs DuckDB makes from the joined JSONL, including the database. */
   readonly loaded: number;
-  /** Undefined if the job has no database. */
+  /** Builds the database; undefined if the job has none. */
   readonly writeDatabase: DatabaseWriter | undefined;
   /** The temporary path of the new database; undefined if the job has none. */
   readonly newDatabase: string | undefined;

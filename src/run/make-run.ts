@@ -21,8 +21,8 @@ import { stageRun } from "./stage-run.js";
 export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly manifest: Manifest;
   /**
-   * `partial` if documents failed or changed during the read, or if a step after the commit failed: see `problems`. The manifest
-   * covers the documents only.
+   * The result: `partial` if documents failed or changed during the read, or if a step after the commit failed (see
+   * `problems`). The status in the manifest does not count those steps.
    */
   readonly status: "complete" | "partial";
   /** Document names by id, if the service reported them. */
@@ -47,11 +47,11 @@ export interface PreparedRun {
   readonly outputs: Outputs;
   /** Aborted when the run is interrupted, another run takes over, or DuckDB cannot be loaded. */
   readonly signal: AbortSignal;
-  /** Files with status snapshots that this run loads. */
+  /** The files with the status snapshots that this run adds to the database. */
   readonly waiting: readonly string[];
   /** Sentences about earlier runs that the database lacks. */
   readonly losses: readonly string[];
-  /** The published database cannot be read. */
+  /** Whether the published database cannot be read. */
   readonly isDamaged: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function prepareRun(workspace: Workspace, job: Job, context: MakeRu
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
   signal.throwIfAborted();
-  // Load DuckDB while the first requests run. If that fails, the run ends now instead of after hours of reading.
+  // DuckDB is loaded while the first requests run. If that fails, the run ends now instead of after hours of reading.
   if (outputs.loaded > 0)
     setImmediate(() => {
       try {
@@ -134,7 +134,7 @@ async function prepareJobDatabase(
   return found;
 }
 
-/** Whether the run could not replace the job's database, so that the next run must. */
+/** Whether the run could not replace the job's database. Then the next run must. */
 export function isDatabaseLeft({ database }: Pick<RunResult, "database">, job: Job): boolean {
   return database === undefined && writtenFormats(job).includes("duckdb");
 }

@@ -25,8 +25,8 @@ interface LeasedWorkspace extends Workspace, Lease {
 
 /**
  * Takes the lease of a job. Resumes the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
- * other work aside. After a failure, keeps the segments that were read or that workers may still submit. `progress.isKept`: whether
- * there are any.
+ * other work aside. After a failure, keeps the segments that were read or that workers may still submit, and sets
+ * `progress.isKept` if there are any.
  */
 export async function openWorkspace(
   job: Job,
@@ -63,7 +63,7 @@ export async function openFreshWorkspace(job: Job, options: JobOptions): Promise
       if (!(await hasPlan(join(lease.own, name)))) await rm(join(lease.own, name), { recursive: true, force: true });
     const startedAt = options.now();
     const folders = workspaceIn(lease, await newRunId(lease.runs, startedAt));
-    // In the scratch folder, so that no later run resumes from these segments.
+    // The segments are in the scratch folder, so that no later run resumes from them.
     const workspace = { ...folders, segments: join(folders.scratch, "segments"), startedAt };
     await makeFolders(workspace);
     return leasedWorkspace(lease, workspace, async () => "nothing");
@@ -86,7 +86,10 @@ function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: (
   };
 }
 
-/** Completes the publication of an earlier run, with the bucket's database if the job has a bucket. */
+/**
+ * Completes what an earlier run left to publish: the database and `latest`. If the job has a bucket, fetches the bucket's
+ * database first.
+ */
 async function completeEarlierRun(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   if (writtenFormats(job).includes("duckdb")) await leased.store.fetchDatabase();
   await mendPublished(leased, job, log);

@@ -17,13 +17,13 @@ import { type Decision, decideRuns, type RunFolder, readPastRuns, type Stranger 
 import { leaseJob } from "../store/lease.js";
 
 export interface PruneOptions extends Pick<RunOptions, "env" | "log" | "now" | "signal"> {
-  /** Only report what would be removed. */
+  /** Whether to report what would be removed, and remove nothing. */
   readonly dryRun?: boolean;
 }
 
 /** The decisions on a job's runs. */
 interface PrunePlan {
-  /** Newest first. */
+  /** The decision on every run, newest first. */
   readonly runs: readonly (Decision & Pick<RunFolder, "bytes">)[];
   readonly strangers: readonly Stranger[];
   /** Whether work that was set aside is too old to be resumed. */
@@ -83,7 +83,7 @@ export async function pruneAfterRun(
   { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const { keep } = job.output;
-  if (!keep || !(await isThere(workspace.own))) return []; // if a successor has fenced us, it prunes when it ends
+  if (!keep || !(await isThere(workspace.own))) return []; // if another run has taken over, it prunes when it ends
   try {
     const plan = await planPrune(job, keep, workspace, now(), workspace.runId);
     const failures = await pruneRuns(plan, workspace, log, signal);

@@ -18,32 +18,33 @@ import { lossBehind } from "../store/lease.js";
 /** The paths of a published run. */
 export interface Published {
   readonly folder: string;
-  /** Undefined if the job has no database, or if it could not be replaced. */
+  /** The path of the job's database; undefined if the job has none, or if it could not be replaced. */
   readonly database: string | undefined;
   /** A sentence for each step that failed after the commit. The next run repeats the step. */
   readonly problems: readonly string[];
 }
 
-/** A staged run and everything that is published with it. */
+/** A staged run, and everything that is published with it. */
 interface ToPublish {
   readonly job: Job;
   readonly manifest: Manifest;
-  /** Undefined if the job has no database. */
+  /** The path of the new database; undefined if the job has none. */
   readonly newDatabase: string | undefined;
   /** Whether the published database is known to be damaged. It is kept under another name. */
   readonly isDamaged: boolean;
   /** The status snapshots that the new database contains. */
   readonly waiting: readonly string[];
   readonly onCommit: (state: CommitState) => void;
-  /** Cancels an upload. A committed run stays. */
+  /** Aborting it cancels an upload. A committed run stays. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The stage
- * is flushed to disk first. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own folder,
- * so it fails once a successor has fenced us. In a bucket, the commit is one change of `head.json`, and the database one
- * conditional write; the local folder is updated after each. Rejects only if nothing was published.
+ * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The
+ * stage is flushed to disk first. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own
+ * folder, which a successor removes, so it fails once another run has taken over. In a bucket, the commit is one change of
+ * `head.json`, and the database one conditional write; the local folder is updated after each. Rejects only if nothing was
+ * published.
  */
 export async function publishRun(
   { job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }: ToPublish,
@@ -105,18 +106,18 @@ export async function publishRun(
   };
 }
 
-/** A step after the commit that failed. */
+/** A failed step after the commit. */
 interface Failure {
   readonly error: unknown;
   readonly sayFailed: (reason: string) => string;
 }
 
-/** The bucket's error if another run took over. */
+/** The LostError among the failures, if another run took over. */
 function lossAmong(failures: readonly Failure[]): LostError | undefined {
   return failures.map(({ error }) => error).find((error) => error instanceof LostError);
 }
 
-/** One sentence for all failures if another run took over, because that run does the remaining steps. */
+/** A sentence for each failure; only one for all if another run took over, because that run does the remaining steps. */
 function sentencesOf(failures: readonly Failure[], loss: LostError | undefined): readonly string[] {
   if (loss) return [`${loss.message}. It brings latest and the database up to date`];
   return failures.map(({ error, sayFailed }) => sayFailed(problemText(error)));
@@ -125,13 +126,14 @@ function sentencesOf(failures: readonly Failure[], loss: LostError | undefined):
 export interface Reported {
   /** The path of the report; undefined if no report was requested or it could not be written. */
   readonly report: string | undefined;
-  /** Why it could not be written; empty if it was. */
+  /** Why the report could not be written; empty if it was written or not requested. */
   readonly failures: readonly string[];
 }
 
 /**
- * Writes the report of a published run next to the runs of its job, compared with the previous complete run. The file is renamed
- * from our own folder, so a fenced run cannot replace its successor's report. Never rejects, because the run is already published.
+ * Writes the report of a published run next to the runs of its job, compared with the previous complete run. The file is
+ * renamed from our own folder, which a successor removes, so we cannot replace its report. Never rejects, because the run is
+ * already published.
  */
 export async function reportRun(
   job: Job,

@@ -102,9 +102,9 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
 /** The part of a job that a run reads. */
 interface Share {
   readonly discovery: Discovery;
-  /** Datasets for which this run reads the rows without a document. */
+  /** The datasets of which this run reads the rows that belong to no document. */
   readonly datasets: readonly ListedDataset[];
-  /** The documents of all shards; undefined if the run is not a shard. */
+  /** The list of the documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
 }
 
@@ -114,7 +114,10 @@ function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   return { discovery: discoveryOfShard(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
-/** Call it after changed documents were read again, because that decides which documents look edited. */
+/**
+ * Reads the settings of datasets and the details of documents, once per run. Call it after changed documents were read again,
+ * because that decides which documents look edited.
+ */
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,
@@ -191,9 +194,9 @@ interface Answers {
   /** Sentences about the reading of the documents, for the user. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
-  /** Undefined with `details: false`. */
+  /** The settings of datasets and details of documents; undefined with `details: false`. */
   readonly details: DetailsReading | undefined;
-  /** Undefined without `originals: true`. */
+  /** The original files; undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
   /** The indexing status before the documents were read; `after`: the status after that. */
   readonly before: StatusReading;
@@ -245,12 +248,12 @@ export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
   readonly after: Pick<StatusReading, "rows">;
 }
 
-/** The input of `statusWarnings`. */
+/** The readings of the indexing status that `statusWarnings` compares. */
 interface StatusReadings {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };
   readonly documents: readonly DocumentResult[];
-  /** Rows of the list of documents, if it was read. It is older than every other reading. */
+  /** Rows of the list of documents, if it was read. They are older than every other reading. */
   readonly listed?: readonly Row[];
   readonly names?: DocumentNames;
 }

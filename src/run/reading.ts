@@ -19,29 +19,29 @@ export interface Reading {
   readonly discovery: Discovery;
   /** The rows of `document_info` in segments; undefined if the discovery has whole rows. */
   readonly listed: readonly SegmentFile[] | undefined;
-  /** The documents of all shards; undefined if the run is not a shard. */
+  /** The list of the documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
-  /** In the order of the job. */
+  /** The documents, in the order of the job. */
   readonly documents: readonly DumpedDocument[];
-  /** Rows without a document, besides those of the discovery. */
+  /** Rows that belong to no document, besides those of the discovery. */
   readonly rows: RunRows;
-  /** Undefined without `originals: true`. */
+  /** The original files; undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
   /** Whether everything else was read: lists of documents, metadata fields, indexing status. */
   readonly isWhole: boolean;
   /** Warnings for the manifest, besides those about incomplete documents. */
   readonly warnings: readonly string[];
-  /** Fields with unexpected types, besides those of the documents. */
+  /** How often fields had unexpected types, not counting those of the documents. */
   readonly drift: Drift;
   /** The shard runs that the rows come from; undefined if they come from a service. */
   readonly joined: ManifestJoined | undefined;
 }
 
-/** Rows of the run as a whole, by kind. */
+/** Rows that belong to no document, by kind. */
 interface RunRows {
   readonly indexing_status: readonly Row[];
   readonly metadata_fields: readonly Row[];
-  /** Both undefined with `details: false`. */
+  /** The settings of datasets. Like `document_details`, undefined with `details: false`. */
   readonly datasets: readonly Row[] | undefined;
   readonly document_details: readonly Row[] | undefined;
 }

@@ -12,13 +12,13 @@ export interface RefusalOptions extends DuckDbOptions {
   readonly scratch: string;
 }
 
-/** DuckDB may fail to load a row with more bytes than this: it needs several times that in memory. */
+/** A row with more bytes than this counts as large: DuckDB needs several times that in memory, and may fail to load it. */
 const largeRow = 65_536;
 
 /**
- * Finds documents whose rows DuckDB cannot load, marks them as failed, and returns the reading without their rows. It tries each
- * document alone. If it can load all of them, it chooses the document with the largest row, because several large rows together can
- * exceed the memory. Undefined if no document has a large row: then the error has another cause.
+ * Finds documents whose rows DuckDB cannot load, marks them as failed, and returns the reading without their rows. It tries
+ * each document alone. If it can load all of them, it chooses the document with the largest row, because several large rows
+ * together can exceed the memory. If no document has a large row, the error has another cause, and it returns undefined.
  */
 export async function withoutRefused(
   reading: Reading,
@@ -61,7 +61,10 @@ async function refusalOf(document: DumpedDocument, options: RefusalOptions): Pro
   return undefined;
 }
 
-/** Copies the segment to its own file first: DuckDB reads whole files, but a segment may be a range of a file. */
+/**
+ * Loads a segment into DuckDB. Copies it to its own file first: DuckDB reads whole files, but a segment may be a range of a
+ * file.
+ */
 async function load(segment: SegmentFile, options: RefusalOptions): Promise<void> {
   const path = join(options.scratch, "probe.jsonl");
   await joinSegments(path, "", [segment]);

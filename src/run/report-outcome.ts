@@ -44,19 +44,19 @@ export class OutcomeReport {
     this.#notifier = job.notify && new Notifier(job.notify, context.env, (message) => context.log("warn", message));
   }
 
-  /** Call it when the run has its lease and id. */
+  /** Notifies the job's URLs of the start. Call it when the run has its lease and id. */
   began(workspace: LeasedJob & { readonly runId: string }): void {
     this.#runId = workspace.runId;
     this.#lease = workspace;
     this.#notifier?.start(this.#job.name, workspace.runId);
   }
 
-  /** Call it when the run is published and still has its lease, to write the metrics. */
+  /** Writes the metrics of a published run. Call it while the run has its lease. */
   async published(run: PublishedRun): Promise<void> {
     await this.#measure(publication(run));
   }
 
-  /** Call it when the run failed and still has its lease. */
+  /** Writes the metrics of a failed run. Call it while the run has its lease. */
   async broke(error: unknown): Promise<void> {
     await this.#measure(failure(error, this.#context.signal));
   }
@@ -95,18 +95,18 @@ export class OutcomeReport {
 
 type End = Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>;
 
-/** Whether the user pressed ^C. That needs no notification, because the user knows. */
+/** Whether the user pressed ^C. Then no notification is needed, because the user knows. */
 function isKeyboard(reason: unknown): boolean {
   return reason instanceof InterruptedError && reason.exitCode === 130;
 }
 
-/** After a signal, the run counts as interrupted, even if another error followed. */
+/** The status and message of a run that failed. After a signal, it counts as interrupted, even if another error followed. */
 function failure(error: unknown, { aborted, reason }: AbortSignal): Pick<RunOutcome, "status" | "message"> {
   if (aborted) return { status: "interrupted", message: sentence(reason) };
   return { status: "failed", message: sentence(error) };
 }
 
-/** The message to send. Includes only errors written for users, because others may contain content. */
+/** The message to send for an error. Quotes only errors that were written for users, because others may contain content. */
 function sentence(error: unknown): string {
   const kinds = [StopError, UsageError, InterruptedError, SkipError, RetryError];
   if (!(error instanceof Error) || !kinds.some((kind) => error instanceof kind)) return "it failed: its log says why";
@@ -133,9 +133,10 @@ function publication({ manifest, status, problems, names }: PublishedRun): End {
 }
 
 /**
- * Replaces the job's `metrics.prom` with the state after this run, by a rename from the owner's folder, so that a fenced run
- * cannot overwrite its successor's metrics. A run that failed before it had the lease, for example without a key, uses a folder
- * that the next owner fences, but creates none if the job has no folder yet. The file in `output.metrics_file` gets the same text.
+ * Replaces the job's `metrics.prom` with the state after this run. Renames it from the owner's folder, which a successor
+ * removes, so that this run cannot overwrite its successor's metrics. A run that failed before it had the lease, for example
+ * without a key, uses a folder that the next owner removes, but creates none if the job has no folder yet. The file in
+ * `output.metrics_file` gets the same text.
  */
 async function writeMetrics(job: Job, outcome: RunOutcome, leased?: Pick<LeasedJob, "own">): Promise<void> {
   const folders = foldersOf(job);
@@ -165,7 +166,10 @@ async function replaceMetrics({ folder }: JobFolders, own: string, job: Job, out
   if (metricsFile !== undefined) await copyForAll(metricsFile, text);
 }
 
-/** Writes under another name first, because a collector may read every *.prom file of the folder at any moment. */
+/**
+ * Writes a file that others can read. Writes under another name first, because a collector may read every *.prom file of the
+ * folder at any time.
+ */
 async function copyForAll(path: string, text: string): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   await writeAside(path, text, { aside, isFlushed: false, mode: 0o644 });

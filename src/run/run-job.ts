@@ -90,8 +90,8 @@ async function read({ client, baseUrl, connecting }: OpenService, options: ReadO
 }
 
 /**
- * A partial run keeps what it read, because `retryFailed` reads only what failed. A database that could not be published is kept
- * for the next run.
+ * What to keep after a published run. A partial run keeps what it read, because `retryFailed` reads only what failed. A
+ * database that could not be published is kept for the next run.
  */
 function keptAfter(result: RunResult, job: Job): Kept {
   if (isDatabaseLeft(result, job)) return "everything";

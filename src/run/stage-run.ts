@@ -61,7 +61,7 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   return staged;
 }
 
-/** The folders of files, relative to the run folder. Each comes before its parent; the run folder is last. */
+/** The folders that files are in, relative to the run folder. Each comes before its parent; the run folder is last. */
 function foldersIn(files: readonly StagedFile[]): readonly string[] {
   const folders = new Set(["."]);
   for (const { path } of files)
@@ -73,7 +73,7 @@ function foldersIn(files: readonly StagedFile[]): readonly string[] {
 /** Stages the reading. If DuckDB cannot load a document's rows, that document fails, and the files are made again without it. */
 async function stageReading(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
-  // A shard has only some documents of a list; the join compares them.
+  // Only for a whole run: a shard has only some documents of the list, so `kbdump join` compares them.
   const isWhole = options.job.shard === undefined;
   const discovered = isWhole ? await compareDiscovery(reading.discovery, earlierListings(runs, runId)) : undefined;
   for (let kept = reading; ; ) {
@@ -127,7 +127,7 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: Stage
   };
 }
 
-/** The staged files of a run, and other entries of its manifest. */
+/** The files of a run, and what its manifest says about them. */
 interface Staged {
   readonly files: readonly StagedFile[];
   readonly discovered: Discovered | undefined;
@@ -178,9 +178,9 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
   return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
 }
 
-/** The name of the segments for rows without a document. */
+/** The name of the segments for rows that belong to no document. */
 const runSegments = "run";
-/** Rows to convert to text at once. */
+/** Rows to convert to text at once, which limits the memory. */
 const rowsAtOnce = 1_000;
 
 async function writeRunSegments(
@@ -208,7 +208,7 @@ async function writeRunSegments(
   return segments.files;
 }
 
-/** A table before its JSONL is joined. */
+/** A table whose JSONL is not joined yet. */
 type Table = Omit<StagedTable, "jsonl">;
 
 /** Joins the JSONL, which the other formats need: in the run folder if the job asks for JSONL, otherwise in the scratch folder. */
@@ -232,7 +232,7 @@ async function joinRows(
   return { folder: workspace.stage, compression: output.compress, tables, rows };
 }
 
-/** One table per kind, or one for each dataset. */
+/** The tables to write: one per kind, or one per kind and dataset. */
 function tablesOf(
   kind: Kind,
   rows: number,
@@ -283,7 +283,10 @@ export async function shareUnchanged(
   }
 }
 
-/** Links first and compares the linked file, so that a change to the published path cannot slip in between. */
+/**
+ * Replaces a staged file by a link if it equals the published one. Links first and compares the linked file, so that a change
+ * to the published path cannot slip in between.
+ */
 async function shareFile(published: string, staged: string, aside: string, signal: AbortSignal): Promise<void> {
   await rm(aside, { force: true });
   await link(published, aside);

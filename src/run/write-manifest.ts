@@ -8,7 +8,7 @@ export function requestCounts({ sent, retried, throttled, bytes }: RequestSum): 
   return { sent, retried, throttled, bytes };
 }
 
-/** Characters per write. */
+/** Characters of JSON text to collect before writing them. */
 const atOnce = 1_000_000;
 
 /** Writes and flushes the manifest of a staged run. */
@@ -51,7 +51,7 @@ function* rowPieces(rows: readonly unknown[]): Generator<string> {
   yield "\n  ]";
 }
 
-/** The JSON text of a value at this indentation. */
+/** The JSON text of a value, indented by `indent`. */
 function jsonAt(indent: string, value: unknown): string {
   return JSON.stringify(value, wellFormed, 2).replaceAll("\n", `\n${indent}`);
 }

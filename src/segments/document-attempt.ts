@@ -27,7 +27,10 @@ import { embeddedLines, readEmbedded } from "./sweep-document.js";
 
 type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
 
-/** Services put at most this many children on a page unless asked for more. */
+/**
+ * For the child lists of chunks with at least this many embedded children, the embedded ones are kept as a fallback. Shorter
+ * lists fit on one page, even at the service's default page size, and need none.
+ */
 const longList = 20;
 
 /** One attempt to read a document into its files on disk. */
@@ -79,12 +82,12 @@ export class DocumentAttempt {
     }
   }
 
-  /** Removes this attempt from the progress counts. */
+  /** Subtracts this attempt from the progress of the run. */
   takeBack(): void {
     this.#progress.takeBack();
   }
 
-  /** `sweeps`: how often the document was read, including earlier attempts. */
+  /** The result of the document after this attempt. `sweeps`: how often the document was read, including earlier attempts. */
   result(status: DocumentRow["status"], error: string | null, proof: Proof, sweeps: number): DocumentResult {
     const { chunks, children } = { chunks: undefined, children: undefined, ...this.#howFar };
     const isFailed = status === "failed";
@@ -159,12 +162,12 @@ function isWhole({ status, keyword }: DocumentRef): boolean {
   return status.length === 0 && keyword === undefined;
 }
 
-/** The share of one attempt in the run's progress. */
+/** What one attempt adds to the progress of the run. */
 type AttemptCounts = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
 
 const noCounts: AttemptCounts = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
 
-/** Counts one attempt at a document in the run's progress. It can be taken back. */
+/** Adds one attempt at a document to the progress of the run. `takeBack` subtracts it again. */
 class AttemptProgress {
   readonly #progress: RunProgress;
   readonly #childChunks: Job["childChunks"];
@@ -175,7 +178,7 @@ class AttemptProgress {
     this.#childChunks = childChunks;
   }
 
-  /** Returns the number of pages and child lists that are left. */
+  /** Updates the progress of the run. Returns how many pages and child lists of the document are left. */
   reach(howFar: HowFar): number {
     const counts = countsOf(howFar, this.#childChunks);
     this.#change(counts);
@@ -202,7 +205,7 @@ function countsOf({ chunks, children }: HowFar, childChunks: Job["childChunks"])
   const auto = plan ? listCounts(evidence, plan) : forecastLists(evidence, chunks.total);
   const lists = childChunks === "auto" ? auto.asked : childChunks === "all" ? chunks.total : 0;
   const sampled = plan?.source === "embedded" ? sampleOf(evidence).length : 0;
-  // If some lists are skipped, estimate the finished ones in proportion.
+  // Not every chunk has its list read, so the lists that are done are estimated in proportion.
   const done = sampled + Math.round((children.chunks * (lists - sampled)) / Math.max(1, chunks.total));
   return {
     chunks: chunks.rows,
@@ -236,7 +239,7 @@ class DocumentRows {
     return this.#edits;
   }
 
-  /** `chunkId`: the parent of child chunks; undefined for chunks. */
+  /** Converts records to rows. `chunkId`: the parent of child chunks; undefined for chunks. */
   rowsFrom(kind: "chunks" | "child_chunks", records: readonly Listed[], chunkId: string | undefined): readonly Row[] {
     const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };
     const parent = kind === "chunks" ? known : { ...known, segment_id: chunkId };
@@ -246,7 +249,7 @@ class DocumentRows {
   }
 }
 
-/** A value nested thousands of levels deep cannot be serialized. Only this document fails then. */
+/** The error for a record that is nested too deeply to be serialized; undefined for other errors. It fails only this document. */
 function tooDeep(error: unknown): SkipError | undefined {
   if (!(error instanceof RangeError)) return undefined;
   return new SkipError("a record is nested too deeply to be written", { cause: error });
@@ -273,7 +276,7 @@ export interface DumpOptions {
 /** The document has more pages than the caller wants to read. */
 export class TooLargeError extends Error {}
 
-/** The progress of an earlier process, and the ids of the chunks that it read. */
+/** The progress of an earlier process on the document, and the ids of the chunks that it read. */
 export interface Earlier {
   readonly read: ReadSoFar;
   readonly ids: IdSet;

@@ -10,10 +10,10 @@ import { valueIf } from "../schema.js";
 import { Segment, type SegmentFacts, type Stored, segmentLocation, segmentName, storedSchema } from "./segment.js";
 import type { SharedSegments } from "./shared-segments.js";
 
-/** Limits on unwritten commits and characters of rows. A kill can lose no more than this. */
+/** Rows are written once this many commits or characters are waiting. A kill loses no more than that. */
 const commitsWaiting = 8;
 const charactersWaiting = 65_536;
-/** If more characters of rows are waiting, the crawl waits for the disk. */
+/** Maximum characters of rows that wait to be written. If there are more, the crawl waits for the disk. */
 const backpressure = 1_048_576;
 
 /**
@@ -26,7 +26,7 @@ export class DocumentOnDisk<State, Result> {
   readonly #folder: string;
   readonly #name: string;
   readonly #asideName: string;
-  /** The file of lines kept aside. It exists only if there are any. */
+  /** The file for the lines of `keepAside`. It exists only if there are any. */
   readonly asidePath: string;
   #journal: FileHandle | undefined;
   #hasJournal = false;
@@ -70,8 +70,8 @@ export class DocumentOnDisk<State, Result> {
   }
 
   /**
-   * Adds rows and the state of the document after them. Pass undefined if the document cannot be resumed at this point. Rejects
-   * with the error of an earlier write. Resolves late if the disk is slow.
+   * Adds rows, and the state from which a later process continues after them. Pass undefined if the document cannot be resumed
+   * at this point. Rejects with the error of an earlier write. Resolves late if the disk is slow.
    */
   async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -87,7 +87,7 @@ export class DocumentOnDisk<State, Result> {
     return this.#segments.has(this.#asideName);
   }
 
-  /** Keeps lines beside the rows until the document is finished. They are written before the rows that are added next. */
+  /** Stores lines in a separate file until the document is finished. They are written before the rows that are added next. */
   keepAside(lines: readonly string[]): void {
     if (lines.length > 0) this.#segments.addTexts(this.#asideName, lines);
   }
@@ -134,7 +134,7 @@ export class DocumentOnDisk<State, Result> {
     await this.#close();
   }
 
-  /** Removes all files of the document. With `begin`, any process starts the document over from that state. */
+  /** Removes all files of the document. With `begin`, writes that state, from which any process starts the document over. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, segments: [] });
@@ -160,7 +160,7 @@ export class DocumentOnDisk<State, Result> {
     return done;
   }
 
-  /** Writes until nothing is due, including rows that arrive meanwhile. */
+  /** Writes everything that is waiting, including rows that arrive meanwhile. */
   async #writeDue(): Promise<void> {
     try {
       while (this.#isDue()) {
@@ -235,7 +235,7 @@ export class DocumentSegments {
     segment.add(texts);
   }
 
-  /** Whether there is a file of this name. */
+  /** Whether a file with this name was written. */
   has(file: string): boolean {
     return this.#segments.has(file);
   }
@@ -272,7 +272,7 @@ export class DocumentSegments {
     for (const segment of this.#segments.values()) await segment.close();
   }
 
-  /** Removes the file with this name, if there is one. */
+  /** Removes the file with this name, if it exists. */
   async remove(file: string): Promise<void> {
     const segment = this.#segments.get(file);
     if (!segment) return;
@@ -281,7 +281,7 @@ export class DocumentSegments {
     await rm(join(this.#folder, file), { force: true });
   }
 
-  /** Removes all files. */
+  /** Removes all files of the segments. */
   async discard(): Promise<void> {
     await this.close();
     for (const file of this.#segments.keys()) await rm(join(this.#folder, file), { force: true });

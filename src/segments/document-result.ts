@@ -28,7 +28,7 @@ export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "
 export const resultSchema = object({
   row: documentSchema,
   drift: driftSchema,
-  /** Null if the document could not be read, or the job skips child chunks. */
+  /** How the children of the document were read; null if the document could not be read, or the job skips child chunks. */
   childLists: v.nullable(childListsSchema),
   proof: proofSchema,
   /** Whether rows look edited, added or disabled: see `EditEvidence`. */
@@ -37,7 +37,7 @@ export const resultSchema = object({
 
 export type DocumentResult = v.InferOutput<typeof resultSchema>;
 
-/** A document that could not be read. It has no rows. */
+/** The result of a document that could not be read. It has no rows. */
 export function failedDocument(
   { dataset_id, document_id, doc_form = null, total = null, sweeps = 0 }: FailedRow,
   error: string,
@@ -80,14 +80,14 @@ export function isFinished(
 
 /** A document that was read, and the location of its rows. */
 export interface DumpedDocument extends DocumentResult {
-  /** One per kind and text format that has rows. */
+  /** The files with the rows of the document: one per text format for each kind that has rows. */
   readonly files: readonly SegmentFile[];
   /** Whether an earlier process read it. */
   readonly isOld: boolean;
 }
 
 const attemptSchema = object({
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   number: count,
   /** How often the document was read before, including sweeps. */
   sweeps: count,
@@ -142,13 +142,13 @@ export function childListsOf(
   };
 }
 
-/** The sums over all documents. `auto_asks` counts every list of a document that changed during the read. */
+/** The sums of the counts of all documents. For a document that changed during the read, `auto` counts as reading every list. */
 export interface ChildListSums {
   readonly asked: number;
   readonly embedded: number;
   readonly skipped: number;
   readonly empty: number;
-  /** Child lists that were read but that `auto` would skip: `auto` saves at least this many requests. */
+  /** Child lists that were read but that `auto` would skip, so `auto` saves at least as many requests. */
   readonly auto_saves: number;
   readonly auto_misses: number;
 }

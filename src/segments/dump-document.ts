@@ -22,7 +22,7 @@ import {
 import { readLines, segmentPath } from "./segment.js";
 import { type SegmentPaths, type Sweep, sweepsOf } from "./sweep-document.js";
 
-/** Maximum flaws to list. */
+/** Maximum flaws to name in the error of a document. */
 const most = 5;
 
 type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
@@ -102,7 +102,10 @@ export async function dumpDocument(
   return readUntilStill(read, { first: at.number, most });
 }
 
-/** The proof of a document without flaws. `sweeps`: lists that were read twice; `isSwept`: all lists that needed it were. */
+/**
+ * How a document without flaws was proved complete. `sweeps`: the number of lists that were read twice. `isSwept`: whether all
+ * lists that needed it were.
+ */
 function proofOf(howFar: HowFar | undefined, sweeps: number, isSwept: boolean): Proof {
   if (!howFar) return "none";
   const { chunks, children } = howFar;
@@ -139,7 +142,10 @@ async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   return { read, ids };
 }
 
-/** Lists the properties by name: with a spread, each object would get its own hidden class, and V8 keeps 400 bytes for it. */
+/**
+ * Combines the result of a document with its files. Lists the properties by name: with a spread, each object would get its own
+ * hidden class, and V8 keeps 400 bytes for it.
+ */
 function documentOf(
   { row, drift, childLists, proof, edited }: DocumentResult,
   files: readonly SegmentFile[],

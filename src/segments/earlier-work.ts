@@ -33,7 +33,7 @@ interface EarlierWork {
   readonly startedAt: Date;
 }
 
-/** Records in the work folder what the run reads, and when it started. */
+/** Writes plan.json: what the run reads, and when it started. */
 export async function writePlan(
   work: string,
   job: Job,
@@ -133,7 +133,7 @@ async function reconcilePublished(
   return undefined;
 }
 
-/** Renames work to a new run id. Its start time stays the same, so it may already be too old to continue. */
+/** Renames work to a new run id. It keeps its start time, so it may already be too old to continue. */
 async function renamed(leased: LeasedJob, runId: string, now: Date): Promise<string> {
   const newId = await newRunId(leased.runs, now);
   await rename(join(leased.own, runId), join(leased.own, newId));
@@ -151,13 +151,16 @@ function reasonAgainst(
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
 }
 
-/** Another machine may have published a newer run of the job. Then this work has older data than that run. */
+/**
+ * Why to give up work if another machine has published a newer run of the job meanwhile: the work has older data. Undefined if
+ * there is no newer run.
+ */
 async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promise<string | undefined> {
   const newest = remote && (await readdir(runs)).filter(isRunId).sort().at(-1);
   return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
 }
 
-/** Keeps the work until the next work is set aside, in case you need it. Sets the time of its folder to now. */
+/** Moves work aside, in case you need it. It is kept until the next work is set aside. Sets the time of its folder to now. */
 async function setAside(
   leased: LeasedJob,
   runId: string,
@@ -182,9 +185,9 @@ const files = {
   details: "details.json",
 } as const;
 
-/** A reading that happens once per run. */
+/** Something that a run reads once: see `readOnce`. */
 interface OnceRead<T> {
-  /** Checks the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
+  /** The schema of the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
   readonly schema: GenericSchema<unknown, T>;
   readonly read: () => Promise<T>;
   /** Whether to store this answer for a resumed run. If not, the resumed run asks again. */
@@ -208,7 +211,7 @@ export async function readOnce<T>(
   return answer;
 }
 
-/** V8 throws a RangeError for a string that is too long. */
+/** For `catch`: ignores the RangeError that V8 throws for a string that is too long; rethrows any other error. */
 function unlessTooLong(error: unknown): void {
   if (!(error instanceof RangeError)) throw error;
 }
@@ -218,7 +221,7 @@ async function forgetOnceRead(work: string): Promise<void> {
   for (const file of Object.values(files)) await rm(join(work, file), { force: true });
 }
 
-/** Raise it when the format of the work folder changes. */
+/** The version of the work folder's format. Raise it when the format changes, so that older work is not continued. */
 const workFormat = 4;
 
 /**

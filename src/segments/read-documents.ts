@@ -29,14 +29,17 @@ export interface ReadOptions {
   readonly retryFailed: boolean;
 }
 
-/** Prefetched pages per concurrent request, besides the next page of each list. */
+/** Maximum pages to prefetch per concurrent request, not counting the next page of each list. */
 export const pagesPerSlot = 2;
-/** Documents read at once per concurrent request. A small document has one request in flight at a time. */
+/**
+ * Documents to read at once per concurrent request. More than one, because a small document has only one request in flight at
+ * a time.
+ */
 export const documentsPerSlot = 2;
 
 /** All documents of a run, and notes about the reading. */
 interface DocumentsRead {
-  /** In the order of the job. */
+  /** The documents, in the order of the job. */
   readonly documents: readonly DumpedDocument[];
   readonly notes: readonly string[];
 }
@@ -111,7 +114,7 @@ async function readAll(
   return { documents, notes };
 }
 
-/** The segments of a second reading have a different name, so that they can be removed separately. */
+/** The name for the segments of a second reading. It differs from the first, so that either can be removed separately. */
 const secondName = (name: string): string => `${name}_again`;
 
 /** Picks the better reading, preferring the second. The progress drops the rows of the other. */

@@ -5,7 +5,7 @@ import type { RequestCounts } from "../client/request-counts.js";
 import { readJsonFile } from "../files/files.js";
 import { count, object } from "../schema.js";
 
-/** Requests of several processes: of one run, or of a worker since its last result. */
+/** Requests that several processes sent: all of one run, or those of a worker since its last result. */
 export const requestSumSchema = object({
   sent: count,
   answered: count,
@@ -22,7 +22,7 @@ export const noRequests: RequestSum = { sent: 0, answered: 0, retried: 0, thrott
 /** The file in a run's work folder with the request counts of all its processes so far. */
 export const requestFile = "requests.json";
 
-/** Milliseconds between writes. A kill loses at most the counts of this time. */
+/** Milliseconds between two writes of the sum. A kill loses at most the requests of that time. */
 const every = 100;
 
 /** The current sum of requests. It is written a last time at the end of its scope. */
@@ -30,7 +30,7 @@ interface KeptRequestSum extends AsyncDisposable {
   readonly sum: () => RequestSum;
 }
 
-/** Keeps the sum of requests in a run's work folder, so that the last process of the run can add those of earlier ones. */
+/** Keeps the request counts in a run's work folder, so that the last process of the run can add those of earlier ones. */
 export async function keepRequestSum(folder: string, progress: RequestCounts): Promise<KeptRequestSum> {
   const path = join(folder, requestFile);
   const earlier = v.parse(v.fallback(requestSumSchema, noRequests), await readJsonFile(path));
@@ -40,7 +40,7 @@ export async function keepRequestSum(folder: string, progress: RequestCounts): P
   return { sum, [Symbol.asyncDispose]: () => written.close() };
 }
 
-/** Writes the sum in place whenever it changed. Counts only grow, so the text never gets shorter and covers the old one. */
+/** Writes the sum over the old text whenever it changed. Counts only grow, so the text never gets shorter. */
 class WrittenSum {
   readonly #file: FileHandle;
   readonly #sum: () => RequestSum;

@@ -9,7 +9,7 @@ import { isKind, type Kind } from "../rows/columns.js";
 import { count, listOf, object, pattern, text } from "../schema.js";
 
 export const factEntries = {
-  /** A name without a folder, so that nothing in the work folder can point outside of it. */
+  /** The name of the file. It has no folder, so that nothing in the work folder can point outside of it. */
   file: pattern("the name of a file", /^[\w.]+$/),
   bytes: count,
   sha256: text,
@@ -20,7 +20,7 @@ const factsSchema = object(factEntries);
 /** The facts of a segment. */
 export type SegmentFacts = Readonly<v.InferOutput<typeof factsSchema>>;
 
-/** During the crawl, a segment is synced to disk after this many bytes, so that little is left to sync at the end. */
+/** Bytes after which a segment is synced to disk during the crawl, so that little is left to sync at the end. */
 const syncEvery = 8_388_608;
 
 /** An append-only file of rows, with the facts of its content. */
@@ -59,7 +59,7 @@ export class Segment {
     }
   }
 
-  /** Whether its file may exist. */
+  /** Whether the file of the segment may exist. */
   get isWritten(): boolean {
     return this.#isWritten;
   }
@@ -111,7 +111,7 @@ export class Segment {
     await file?.close();
   }
 
-  /** Created late, because most small documents have no files of their own. */
+  /** The counts of the content. Created on first use, because most small documents have no files of their own. */
   get #counts(): ByteFacts {
     this.#counted ??= new ByteFacts();
     return this.#counted;
@@ -122,7 +122,10 @@ export class Segment {
     this.#facts = undefined;
   }
 
-  /** Always creates a new file: an existing one may be hard-linked to a published run. */
+  /**
+   * Opens the file. Replaces an existing one unless this process continues it, because it may be hard-linked to a published
+   * run.
+   */
   async #open(): Promise<FileHandle> {
     if (this.#continued) return open(this.#path, "a");
     const again = () => open(this.#path, "wx", 0o600);
@@ -143,13 +146,13 @@ export class Segment {
   }
 }
 
-/** One document on disk: its state, and the facts of its segments at that moment. */
+/** The state of a document, and the facts of its segments at that time, as stored on disk. */
 export interface Stored<State> {
   readonly state: State;
   readonly segments: readonly SegmentFacts[];
 }
 
-/** A stored state with its segments. */
+/** The schema of a stored state. */
 export function storedSchema<State>(state: v.GenericSchema<unknown, State>) {
   return object({ state, segments: listOf(factsSchema) });
 }

@@ -22,14 +22,14 @@ export interface SharedResult<Result> {
   readonly files: readonly SegmentRange[];
 }
 
-/** A document that waits to be written; later, the location of its rows. */
+/** A document that waits to be written. Once it is written, `files` says where its rows are. */
 interface Waiting<Result> extends ReadDocument<Result> {
   files: readonly SegmentRange[];
 }
 
 /** A file for rows of one kind in one format. */
 interface RowFile {
-  /** Its name in the folder. */
+  /** The name of the file in the folder. */
   readonly name: string;
   readonly place: SegmentLocation;
   readonly file: GrowingFile;
@@ -69,7 +69,7 @@ export class SharedSegments<Result> {
     return new SharedSegments(folder, found);
   }
 
-  /** The document as earlier processes left it; undefined if it is missing or damaged. */
+  /** The document with this name, as earlier processes left it; undefined if it is missing or damaged. */
   found(name: string): SharedResult<Result> | undefined {
     return this.#found.get(name);
   }
@@ -208,7 +208,7 @@ class GrowingFile {
   }
 }
 
-/** Names of shared files start with this. No document has this name. */
+/** The beginning of the names of all shared files. No document has this name. */
 const sharedName = "shared";
 
 /** The rows of a document in a file shared with others. `start`: the offset at which they start. */

@@ -25,7 +25,7 @@ type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: s
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether unchanged ranks are proof enough for settled chunks that were read from the end. If not, all pages but the last are read again. */
+  /** Whether unchanged ranks prove settled chunks that were read from the end. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
@@ -81,8 +81,8 @@ async function sweepChunks(
 }
 
 /**
- * Child lists to sweep on their own: they may have come in several answers, and their ids or contents differ from the children embedded
- * in the chunk, if any.
+ * The child lists to sweep on their own, as digests by chunk id: they may have come in several answers, and their ids or
+ * contents differ from the children embedded in the chunk, if any.
  */
 async function splitLists(
   { childChunks, aside }: StoredPaths,
@@ -100,7 +100,7 @@ async function splitLists(
   return lists;
 }
 
-/** A digest of the first chunks, and the ids of the others. */
+/** Reads the stored chunks: a digest of the first `rows` chunks, and the ids of the others. */
 async function storedChunks(
   path: string | undefined,
   rows: number,
@@ -137,12 +137,12 @@ function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[
   return [{ id, content: stored(content), answer: stored(answer) }];
 }
 
-/** A chunk and its embedded children. */
+/** The parts of a chunk and its embedded children that sweeps compare. */
 function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
   return [chunk, ...(embeddedChildren(chunk) ?? [])].flatMap(fingerprintOf);
 }
 
-/** A digest for each parent. The children of one parent are adjacent. */
+/** Yields a digest of the children of each parent. In the file, the children of one parent are adjacent. */
 async function* digestsByParent(path: string | undefined): AsyncGenerator<{ chunkId: string; digest: ContentDigest }> {
   if (path === undefined) return;
   let [parent, parentId]: [{ chunkId: string; digest: ContentDigest } | undefined, string] = [undefined, ""];
@@ -168,8 +168,8 @@ interface StoredCells {
 }
 
 /**
- * Finds the cells of a chunk or child chunk in its JSONL line, ten times as fast as parsing it. A string cannot contain a quoted
- * column name, because its quotes would be escaped, and no earlier column holds an object.
+ * Finds the cells of a chunk or child chunk in its JSONL line, ten times as fast as parsing it. Searching for the quoted
+ * column names is safe: quotes inside strings are escaped, and no earlier column has an object.
  */
 export function cellsOf(kind: "chunks" | "child_chunks", line: string): StoredCells {
   if (kind === "child_chunks") {

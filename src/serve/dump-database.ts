@@ -16,13 +16,12 @@ import { documentKey } from "../rows/row.js";
 import { recordFromRow } from "../rows/row-from-record.js";
 import { makeTemporaryFolder } from "../temporary-folder.js";
 
-/** DuckDB's memory limit. */
 const memory = "800MB";
 
-/** The served kinds. Documents come from the manifest. */
+/** The kinds of rows to load. Documents come from the manifest instead. */
 const kinds = allKinds.filter((kind) => kind !== "documents");
 
-/** The column to find a row by, besides dataset and document. */
+/** The column by which a row is found, besides dataset and document. */
 const keyColumns = { chunks: "id", child_chunks: "segment_id", indexing_status: "batch" } as const;
 type KeyedKind = keyof typeof keyColumns;
 
@@ -105,7 +104,8 @@ export class DumpDatabase {
     const at = values.length;
     const range = page ? ` LIMIT $${at + 1}::BIGINT OFFSET $${at + 2}::BIGINT` : "";
     const bounds = page ? [String(page.limit), String(page.first)] : [];
-    // Without the table in between, DuckDB reads all rows in the order of their ids, and does not use the index.
+    // The keys are found in a table of their own first. Otherwise DuckDB reads all rows in the order of their ids, and does
+    // not use the index.
     const from = filter.keys ? "found" : `${kind} ${where}`;
     const table = `WITH found AS MATERIALIZED (SELECT rowid, line FROM ${kind} ${where})`;
     const sql = `${filter.keys ? table : ""} SELECT line FROM ${from} ORDER BY rowid${range}`;

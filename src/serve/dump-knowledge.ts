@@ -16,8 +16,8 @@ import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
 import { type DumpDatabase, type RowFilter, recordOf } from "./dump-database.js";
 
 /**
- * If a document has a child list longer than this many bytes, its chunks embed no children: a page holds 100 chunks and would get too
- * large.
+ * Maximum bytes of a child list that chunks embed. If a document has a longer one, its chunks embed no children: a page holds
+ * 100 chunks and would get too large.
  */
 const longestEmbedded = 256_000;
 
@@ -25,14 +25,14 @@ const longestEmbedded = 256_000;
 interface Dataset {
   readonly id: string;
   readonly name: string | null;
-  /** By lower-case id, in the order of the dump. */
+  /** The documents by lower-case id, in the order of the dump. */
   readonly documents: Map<string, DocumentRow>;
 }
 
 /**
- * Answers from a dump, in its order. Chunks embed their children if the service did so; otherwise they embed an empty list. If a
- * child list of the document is long, or the dump has no children, chunks omit the field, as in older services. A failed document
- * is listed, but its chunks are not found.
+ * Answers from a dump, in its order. Chunks embed their children if those of the service did; if not, they embed an empty
+ * list. They omit the field, as older services do, if the dump has no children, or if a child list of the document is long. A
+ * failed document is listed, but its chunks are not found.
  */
 export class DumpKnowledge implements Knowledge {
   readonly #manifest: Manifest;
@@ -169,7 +169,7 @@ export class DumpKnowledge implements Knowledge {
     return document;
   }
 
-  /** A document whose chunks the dump has. */
+  /** The document with this id. Throws if it could not be read when the dump was made. */
   #document(datasetId: string, id: string): DocumentRow {
     const document = this.#anyDocument(datasetId, id);
     if (document.status === "failed")
@@ -222,13 +222,13 @@ function newestReadings(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => newest.get(documentKey(row)) === row);
 }
 
-/** Fields that the service lists for a document, but a dump of chunks lacks. */
+/** Fields that the service sends for a document, but that a dump without `document_info` lacks. */
 const unknownOfDocument = [
   ...["name", "position", "indexing_status", "display_status", "created_at", "tokens", "word_count"],
   ...["hit_count", "enabled", "archived", "error"],
 ];
 
-/** A document that the job names by id, so that the service did not list it. */
+/** The record of a document that the job names by id, so that the service did not list it. */
 function unlisted({ document_id, doc_form }: DocumentRow): Listed {
   return { id: document_id, ...Object.fromEntries(unknownOfDocument.map((name) => [name, null])), doc_form };
 }

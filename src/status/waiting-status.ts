@@ -54,8 +54,9 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
 }
 
 /**
- * Removes waiting snapshots after the database that holds them is published. Renames each into our own folder first, so that a
- * fenced run removes none. If a snapshot cannot be removed, the next run reads it again, without adding it twice.
+ * Removes waiting snapshots after the database that holds them is published. Renames each into our own folder first, so that
+ * nothing is removed once another run has taken over. If a snapshot cannot be removed, the next run reads it again, without
+ * adding it twice.
  */
 export async function removeWaiting(paths: readonly string[], leased: LeasedJob): Promise<void> {
   for (const path of paths) {
@@ -66,7 +67,7 @@ export async function removeWaiting(paths: readonly string[], leased: LeasedJob)
   }
 }
 
-/** A database above this size, in bytes, is not copied just for a few rows. */
+/** Maximum bytes of a database that is copied just to add a few rows. */
 const largeDatabase = 256_000_000;
 
 /**

@@ -28,7 +28,7 @@ import {
   type WatchProgress,
 } from "./watched-documents.js";
 
-/** Retries of a request. Few, because another poll follows anyway. */
+/** Maximum retries of a request. Few, because another poll follows anyway. */
 const mostRetries = 2;
 
 /**
@@ -61,7 +61,10 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   return { status: statusOf(progress, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
 }
 
-/** Reports an unreadable database as a warning, because it must not hide how the watch ended. */
+/**
+ * Adds the stored readings to the database. Reports an unreadable database as a warning, because it must not hide how the
+ * watch ended.
+ */
 async function addReadings(job: Job, context: Required<RunOptions>): Promise<boolean> {
   return addWaiting(job, context).catch((error: unknown) => {
     if (!(error instanceof StopError)) throw error;
@@ -75,7 +78,10 @@ function statusOf({ documents }: WatchProgress, inTime: boolean): WatchedStatus[
   return [...documents.values()].every(({ state }) => state === "completed") ? "completed" : "error";
 }
 
-/** The service may come back after an outage. Retries of single requests are not reported. */
+/**
+ * Polls until there is nothing left to wait for. Waits for a service that is down, and does not report the retries of single
+ * requests.
+ */
 async function pollToTheEnd(
   poll: Poll,
   job: Job,
@@ -146,7 +152,7 @@ class Poll {
     return this.#read.size === this.#batches.length && [...documents.values()].every(isOver);
   }
 
-  /** Records which batches could be read, and throws if one of them is not worth waiting for. */
+  /** Records which batches could be read. Throws StopError if one of them is not worth waiting for. */
   #refuse(readings: readonly BatchReading[]): void {
     const service = this.#read.size > 0 || readings.some(({ error }) => !error);
     readings.forEach((reading, index) => {
@@ -176,7 +182,7 @@ class Poll {
     this.#outage = outage;
   }
 
-  /** Warns about each thing once. */
+  /** Warns about every new problem. A problem is reported once. */
   #warn(at: number): void {
     const warnings = watchWarnings(this.#options.progress.documents, at).filter(
       ({ about }) => !this.#reported.has(about),
@@ -188,7 +194,7 @@ class Poll {
   }
 }
 
-/** Whether there were answers before this poll. */
+/** What the service had answered before this poll. */
 interface Earlier {
   /** Whether the service ever answered. */
   readonly service: boolean;
@@ -197,10 +203,10 @@ interface Earlier {
 }
 
 /**
- * Whether an unreadable batch ends the watch. Temporary failures do not, once the service has answered; before that, a refused
- * connection or a page that is not valid JSON means a wrong address. A refusal does end it: the batch is unknown or forbidden. A proxy
- * may refuse while the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a
- * code.
+ * Whether an unreadable batch ends the watch. A refusal does: the batch is unknown or forbidden. But a proxy may refuse while
+ * the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a code. A
+ * temporary failure does not, once the service has answered. Before that, a refused connection or a page that is not valid
+ * JSON means a wrong address.
  */
 export function endsWatch(error: SkipError, earlier: Earlier): boolean {
   if (error instanceof GaveUpError) return !earlier.service && (error.status === undefined || error.status < 400);

@@ -10,9 +10,9 @@ export interface WatchedDocument {
   /** `gone`: its batch was read and no longer lists it. */
   readonly state: DocumentState | "gone";
   readonly firstSeen: number;
-  /** How often it was read. */
+  /** The number of readings that had this document. */
   readonly reads: number;
-  /** When it was last seen to progress; undefined if never. */
+  /** When a reading last showed progress; undefined if none did. */
   readonly moved: number | undefined;
   readonly samples: readonly Sample[];
 }
@@ -20,7 +20,7 @@ export interface WatchedDocument {
 /** All watched documents by batch and document, in the order of the job and the service. */
 export type WatchedDocuments = ReadonlyMap<string, WatchedDocument>;
 
-/** The result of a poll. */
+/** The documents after a poll. */
 interface Advance {
   readonly documents: WatchedDocuments;
   /** The current state of documents that are new or changed since the previous reading. */
@@ -49,7 +49,7 @@ export function advance(documents: WatchedDocuments, readings: readonly BatchRea
   return { documents: next, changed: [...changed.values()] };
 }
 
-/** Whether there is nothing left to wait for. */
+/** Whether there is nothing left to wait for at this document. */
 export function isOver({ state }: WatchedDocument): boolean {
   return state === "completed" || state === "error" || state === "gone";
 }
@@ -82,7 +82,7 @@ interface Counts {
   readonly total: number;
 }
 
-/** Undefined while the service has no counts, for example right after an update. */
+/** The counts in a row of `indexing_status`; undefined while the service has none, for example right after an update. */
 export function countsOf({ completed_segments: done, total_segments: total }: Row): Counts | undefined {
   if (typeof done !== "number" || typeof total !== "number" || total <= 0) return undefined;
   return { done: Math.max(0, Math.min(done, total)), total };
@@ -110,7 +110,7 @@ export interface Sample {
 /** Maximum samples for the rate. Older ones say little about what comes next. */
 const most = 32;
 
-/** Stages before indexing, in which the total still grows. */
+/** The stages before indexing, in which the total of chunks still grows. */
 const before = new Set(["waiting", "parsing", "cleaning", "splitting"]);
 
 /** Adds the sample of a new reading. Drops earlier ones if the document started over, which lowers the count. */
@@ -125,7 +125,7 @@ export function withSample(samples: readonly Sample[], row: Row, at: number): re
 
 /**
  * Milliseconds until every chunk is indexed, at the rate of the samples up to `now`. Undefined before and after indexing, and
- * until growth was seen.
+ * until the samples show growth.
  */
 export function timeLeft(samples: readonly Sample[], row: Row, now: number): number | undefined {
   const [first, last, counts] = [samples[0], samples.at(-1), countsOf(row)];
@@ -135,22 +135,22 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
   return grown > 0 && elapsed > 0 ? ((counts.total - counts.done) * elapsed) / grown : undefined;
 }
 
-/** A document counts as stuck after these milliseconds without progress. */
+/** Milliseconds without progress after which a document counts as stuck. */
 export const stuckAfter = 600_000;
 
-/** This many identical readings count as a sign of being stuck if the document's times are old. */
+/** After this many readings without a change, a document counts as stuck if the times that the service reports are old. */
 const fewReadings = 3;
 
 const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
 
-/** Milliseconds since a document was last seen to progress. */
+/** Milliseconds since a reading last showed progress of a document, or since the first reading. */
 export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
   return now - (moved ?? firstSeen);
 }
 
 /**
- * Whether an active document has made no progress for ten minutes: while watched, or, if it never moved in a few readings, by the
- * times that the service reports.
+ * Whether an active document has made no progress for ten minutes. That is known from watching it or, if it never moved in a
+ * few readings, from the times that the service reports.
  */
 export function isStuck(document: WatchedDocument, now: number): boolean {
   if (document.state !== "working") return false;
@@ -176,7 +176,7 @@ export interface WatchProgress {
   /** When every batch was last read. */
   readAt: number | undefined;
   polls: number;
-  /** Stored readings, which are those with changes. */
+  /** The number of stored readings. Only readings with changes are stored. */
   readings: number;
 }
 
@@ -192,6 +192,6 @@ export interface WatchOptions extends Pick<RunOptions, "env" | "signal" | "log" 
   readonly progress?: WatchProgress;
   /** Called after every poll with the new or changed documents. */
   readonly onPoll?: (changed: readonly WatchedDocument[]) => void;
-  /** May reject when the signal is aborted. */
+  /** Waits between polls. May reject when the signal is aborted. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }

@@ -19,11 +19,11 @@ export interface FindOptions extends Partial<LocalCopyOptions> {
    */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** For a run in a bucket: whether to fetch the database of its job, too. */
+  /** Whether to fetch the database of the job, too, if the word names a run in a bucket. */
   readonly withDatabase?: boolean;
 }
 
-/** The thing that a word names: a run folder, a database or a job. */
+/** What a word names: a run folder, a database or a job. */
 type FoundThing =
   | { readonly kind: "run folder"; readonly folder: string }
   | { readonly kind: "database"; readonly file: string }
@@ -31,12 +31,12 @@ type FoundThing =
 
 export interface FoundJob {
   readonly kind: "job";
-  /** For a job in a bucket, the location of its copy. `keep` is known only if the word names a job file. */
+  /** Where its runs are. For a job in a bucket: where its local copy is. `keep` is known only if the word names a job file. */
   readonly location: JobLocation;
   readonly file?: string | undefined;
-  /** The run id after the `@`, or its beginning. */
+  /** The id of a run, or its beginning, if the word has one after an `@`. */
   readonly run?: string | undefined;
-  /** Only for a job in a bucket. Its files are not copied yet. */
+  /** The job in the bucket, before its files are copied; undefined for a local job. */
   readonly copy?: JobCopy | undefined;
 }
 
@@ -103,8 +103,8 @@ async function jobOfFile(file: string, { out, env }: FindOptions): Promise<Found
 }
 
 /**
- * The kind of thing at a path. job: a job folder. begun: a job folder without a published run. job file: recognized by its ending.
- * other: anything else that exists.
+ * The kind of thing at a path. job: a job folder with a published run. begun: a job folder without one. job file: recognized
+ * by its ending. other: anything else that exists.
  */
 export type Found = "run" | "job" | "begun" | "folder" | "job file" | "database" | "other" | "nothing";
 
@@ -181,7 +181,7 @@ export async function copyFrom(url: string, options: FindOptions): Promise<JobCo
   throw noSuchThing(url, `there is no ${headKey} in it; ${await insteadOf(url, options)}`);
 }
 
-/** Defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
+/** The options for a copy, with defaults: no log, no progress, no cancellation, and copies that are not removed at the end. */
 function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCopyOptions {
   return {
     env,
@@ -196,11 +196,11 @@ function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCop
 interface BucketWord {
   /** The address of the job: `s3://bucket/prefix/<job>`. */
   readonly url: string;
-  /** The id of a run, or its beginning. */
+  /** The id of a run, or its beginning, if the word names a run. */
   readonly run?: string | undefined;
   /** The run folder, if the word includes it: `runs/<run_id>.<epoch>-<token>`. */
   readonly folder?: string;
-  /** Set if the word names the job's database. */
+  /** True if the word names the job's database; otherwise absent. */
   readonly isDatabase?: true;
 }
 
@@ -257,7 +257,7 @@ async function nothingFound(text: string, whole: Found, output: string): Promise
   );
 }
 
-/** The problem of a folder without a manifest. Suggests the run that you probably meant. */
+/** Explains that a folder has no manifest, and suggests the run that you probably meant. */
 async function noManifest(path: string): Promise<Problem> {
   const jobs = (await jobsIn(path)) ?? [];
   for (const near of [path, ...jobs.map((name) => join(path, name)), dirname(path), dirname(dirname(path))]) {

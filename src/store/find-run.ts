@@ -9,15 +9,15 @@ import { type FindOptions, type FoundJob, findNamed, lookAt } from "./find-named
 import { foldersOf, newestComplete, runIdsIn, shardOfFolder } from "./folder/job-folders.js";
 
 /**
- * Finds the run folder that a word names: a run folder itself, or a job's run after the `@`, or else its newest complete run. You
- * can give a job by its name, folder or job file. Fetches a run in a bucket, and returns the folder of the copy. Throws UsageError
- * if there is no such run.
+ * Finds the run that a word names, and returns its folder. The word is a run folder, or a job: its name, folder or job file. A
+ * job stands for its newest complete run, or for the run after an `@`. A run in a bucket is fetched, and the folder of the
+ * copy returned. Throws UsageError if there is no such run.
  */
 export async function findRun(word: string, options: FindOptions): Promise<string> {
   return fetched(await findRunToFetch(word, options), options);
 }
 
-/** A run folder. For a run in a bucket: the folder of its copy, and the run to copy. */
+/** A run that was found: its folder. For a run in a bucket: the folder for its copy, and the run to copy. */
 export interface RunToFetch {
   readonly folder: string;
   readonly inBucket?: RunInBucket | undefined;
@@ -37,7 +37,7 @@ export async function findRunToFetch(word: string, options: FindOptions): Promis
   throw new UsageError("Not a finished run folder:", [{ path: word, message }]);
 }
 
-/** Copies the files of a run in a bucket, and with `withDatabase` its job's database. Returns the run folder. */
+/** Copies the files of a run in a bucket, and its job's database with `withDatabase`. Returns the run folder. */
 async function fetched({ folder, inBucket }: RunToFetch, { withDatabase = false }: FindOptions): Promise<string> {
   if (inBucket) await fetchRunOf(inBucket.copy, inBucket.run);
   if (inBucket && withDatabase) await fetchDatabaseOf(inBucket.copy);
@@ -59,7 +59,7 @@ export async function findRunAndOneBefore(
 }
 
 /**
- * Finds the older run that a word names. Like findRun, but for a job it takes the newest complete run before `run`. Throws
+ * Finds the older run of a comparison. Like findRun, but a job stands for its newest complete run before `run`. Throws
  * UsageError if there is none, or if it is `run` itself.
  */
 export async function findRunBefore(word: string, run: string, options: FindOptions): Promise<string> {
@@ -75,7 +75,10 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
   throw noRun(word, "it is the run itself; name an older one");
 }
 
-/** The run after the `@`, or else the newest complete run of the job. Throws UsageError if there is none. */
+/**
+ * The run of a job that a word means: the one after the `@`, or else the newest complete one. Throws UsageError if there is
+ * none.
+ */
 async function meant(job: FoundJob, word: string): Promise<RunToFetch> {
   if (job.run !== undefined) return named(job, job.run, word);
   const found = await newestCompleteOf(job);

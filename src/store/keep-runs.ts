@@ -7,10 +7,10 @@ import { ifAbsent, isThere } from "../files/files.js";
 import type { Keep } from "../job/job.js";
 
 export interface PastRun {
-  /** Contains the time at which the run began (see `timeOfRun`). */
+  /** The id of the run, which contains its start time (see `timeOfRun`). */
   readonly runId: string;
   readonly status: "complete" | "partial";
-  /** Whether it has no documents because the service listed none. */
+  /** Whether the run has no documents because the service listed none. */
   readonly isEmpty?: boolean;
 }
 
@@ -20,18 +20,18 @@ export type KeepRule = "newest" | "last" | "daily" | "weekly" | "monthly";
 /** Whether to keep or remove a run, and why. */
 export interface Decision extends PastRun {
   readonly keep: boolean;
-  /** Every rule that keeps it. */
+  /** Every rule that keeps the run. */
   readonly rules: readonly KeepRule[];
-  /** Every rule that keeps it, or one sentence on why none does. */
+  /** Why it is kept, one text per rule, or one sentence on why it is not. */
   readonly reasons: readonly string[];
 }
 
 /**
- * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`, `weekly`
- * and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs, so a partial
- * run never replaces a complete one. The newest complete run always stays. So does the newest complete run with documents, so that
- * an emptied knowledge base keeps its last dump. Older partial runs are removed, because a newer complete run replaces them. The
- * rules apply separately to newer partial runs.
+ * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`,
+ * `weekly` and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs,
+ * so a partial run never replaces a complete one. The newest complete run always stays. So does the newest complete run with
+ * documents, so that an emptied knowledge base keeps its last dump. Partial runs older than the newest complete run are
+ * removed, because it replaces them. To newer partial runs, the rules apply separately.
  */
 export function decideRuns<Run extends PastRun>(runs: readonly Run[], keep: Keep): readonly (Run & Decision)[] {
   const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));
@@ -93,7 +93,7 @@ export const periodOf = {
   monthly: (time: number) => new Date(time).toISOString().slice(0, 7),
 } as const;
 
-/** A week starts on Monday and belongs to the year of its Thursday. */
+/** The ISO week of a time. A week starts on Monday and belongs to the year of its Thursday. */
 function isoWeekOf(time: number): string {
   const sinceMonday = (new Date(time).getUTCDay() + 6) % 7;
   const thursday = new Date(time + (3 - sinceMonday) * day);
@@ -104,11 +104,11 @@ function isoWeekOf(time: number): string {
 
 /** A run of a job in its folder. Null means that the manifest does not say. */
 export interface RunFolder extends PastRun {
-  /** Milliseconds since 1970. */
+  /** When the run began, in milliseconds since 1970; null if the manifest does not say. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly counts: RunFacts["counts"];
-  /** The size of its files, from its manifest. */
+  /** The total bytes of its files, from its manifest. */
   readonly bytes: number;
 }
 

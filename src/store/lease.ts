@@ -52,8 +52,9 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
 }
 
 /**
- * Takes the lease of a job: takes the lock, makes our own folder, and fences every other owner, even without a lock. Read published
- * files only after that. Throws BusyError if another run has it, LostError if another took over meanwhile.
+ * Takes the lease of a job's folder: takes the lock, makes our own folder, and stops every other owner from publishing, even
+ * one without a lock. Read published files only after that. Throws BusyError if another run has it, LostError if another took
+ * over meanwhile.
  */
 export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
   const folders = foldersOf(job);
@@ -90,14 +91,17 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
 async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
   await makeOwnFolder(join(leased.own, "from"));
-  // A process that froze before it made its folder must not fence the current owner of the lock.
+  // This process may have been frozen before it made its folder. Then it must not stop the current owner of the lock.
   await lock.confirm();
   await makeFolder(leased.runs);
   await makeFolder(leased.waiting);
   await fenceOthers(leased, lock, now);
 }
 
-/** Marks our folder as finished, releases the lock, and removes the folder unless it has files for the next owner. */
+/**
+ * Ends the lease: marks our folder as finished, releases the lock, and removes the folder unless it has files for the next
+ * owner.
+ */
 async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
   await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
   await lock.release(own);
@@ -110,8 +114,8 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 }
 
 /**
- * Returns the LostError behind an error if we lost the job: without our folder, any operation can fail. The LostError names the
- * successor if it left a mark, even if `error` is a LostError that does not.
+ * The LostError that explains an error, if another run took over: any operation can fail then, because our folder is gone. The
+ * LostError names the successor if it left a note, even if `error` is a LostError that does not.
  */
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;
@@ -126,7 +130,7 @@ export async function lossBehind(error: unknown, leased: LeasedJob): Promise<Los
   });
 }
 
-/** Milliseconds that requests to the bucket may still take after the user interrupts. */
+/** Milliseconds that requests to the bucket may continue after the user interrupts. */
 const grace = 10_000;
 
 /**
@@ -169,7 +173,7 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   }
 }
 
-/** The file in a work folder that names its bucket address. */
+/** The name of the file in a work folder that has the address of the bucket. */
 const markName = "bucket";
 
 /**
@@ -193,8 +197,8 @@ async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<
 }
 
 /**
- * Tests with a temporary object whether the store obeys the conditions of writes. Returns undefined, or a sentence that names the
- * failed condition. Rejects if a request fails for another reason.
+ * Tests with a temporary object whether the store obeys the conditions of writes. Returns undefined if it does, otherwise a
+ * sentence that names the failed condition. Rejects if a request fails for another reason.
  */
 export async function tryConditions(bucket: Bucket): Promise<string | undefined> {
   const key = `try-conditions-${randomUUID()}`;

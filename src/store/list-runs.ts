@@ -10,13 +10,13 @@ import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger 
 
 export interface ListedRun extends RunFolder {
   readonly folder: string;
-  /** Whether `latest` points to it. */
+  /** Whether `latest` points to the run. */
   readonly isLatest: boolean;
-  /** The rules of `output.keep` that keep it; empty: the next run removes it; null: no rules are known. */
+  /** The rules of `output.keep` that keep the run; empty: the next run removes it; null: the rules are unknown. */
   readonly keptBy: readonly KeepRule[] | null;
 }
 
-/** The process of a running run. Null if unknown. */
+/** The process of a run in progress; a value is null if unknown. */
 export interface RunAtWork {
   readonly pid: number | null;
   readonly host: string | null;
@@ -26,9 +26,9 @@ export interface RunAtWork {
 export interface RunList {
   readonly job: string;
   readonly folder: string;
-  /** Newest first. */
+  /** The published runs, newest first. */
   readonly runs: readonly ListedRun[];
-  /** Entries among the runs that are not runs, with the reason. */
+  /** Entries in the folder of runs that are not runs, with the reason. */
   readonly strangers: readonly Stranger[];
   readonly atWork: RunAtWork | undefined;
   readonly shards: readonly ShardSet[];
@@ -73,17 +73,17 @@ function runAtWork({ pid, host, since }: Partial<RunAtWork> = {}): RunAtWork {
   return { pid: pid ?? null, host: host ?? null, since: since ?? null };
 }
 
-/** The shards of one division of a job, such as `3/16`. */
+/** The shards of a job that was divided into `count` parts. */
 export interface ShardSet {
   /** The number of shards in a run. */
   readonly count: number;
-  /** Indexes of the shards without a run. */
+  /** The indexes of shards that have no run. */
   readonly missing: readonly number[];
   /** The id of the newest run of any shard; undefined if there is none. */
   readonly newestRunId: string | undefined;
 }
 
-/** The divisions for which the job has shards, smallest first. Reads only folder names and the heads of a bucket. */
+/** The shards of a job, grouped by the number of parts, smallest first. Reads only folder names and the heads of a bucket. */
 async function listShards(location: JobLocation, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
   const runs = copy ? await shardRunsInBucket(copy.url, copy.options) : await findShardRuns(location);
   const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);

@@ -9,9 +9,9 @@ import type { LocalFile, ReadAnswer, WriteOutcome } from "./write-outcome.js";
 type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
-  /** Called right before sending, after waiting for the pace. Rejects if this process must stop sending. */
+  /** Called right before a write is sent, after the wait for the pace. Rejects if this process must stop sending. */
   readonly beforeSend?: () => Promise<void>;
-  /** Called after every answer with its milliseconds, not counting the wait for the pace. */
+  /** Called for every answer, with the milliseconds that it took, without the wait for the pace. */
   readonly onAnswer?: (milliseconds: number) => void;
 }
 
@@ -94,7 +94,7 @@ export interface WrittenRow {
   readonly error: string;
 }
 
-/** Reads the single row of an answer. An added chunk comes in a list, everything else alone. */
+/** Reads the single row of an answer. An added chunk comes in a list, any other row does not. */
 const readRow: ReadAnswer<WrittenRow> = (body, key) => {
   const { data } = isMapping(body) ? body : {};
   const [row, ...others]: readonly unknown[] = Array.isArray(data) ? data : [data];
@@ -130,7 +130,7 @@ const readDocument = (body: unknown) => {
   return isListed(document) && isText(batch) ? { id: document.id, batch } : undefined;
 };
 
-/** Accepts any JSON object, such as `{"result": "success"}`. */
+/** For writes whose answer has no useful content: accepts any JSON object, such as `{"result": "success"}`. */
 const readNothing = (body: unknown) => (isMapping(body) ? null : undefined);
 
 /** Accepts any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. */
@@ -178,7 +178,7 @@ interface NewTextDocument extends Indexing {
   readonly process_rule: object;
 }
 
-/** The value of a metadata field in a document, with the id and name of the field. */
+/** A value to set in the metadata of a document, with the id and name of its field. */
 interface MetadataValue {
   readonly id: string;
   readonly name: string;

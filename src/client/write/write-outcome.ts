@@ -29,7 +29,7 @@ export type Undone =
   | {
       readonly kind: "refused";
       readonly status: number;
-      /** The service's own words. */
+      /** The message that the service sent. */
       readonly message: string;
       readonly reason: string;
     }
@@ -37,8 +37,8 @@ export type Undone =
   | { readonly kind: "throttled" | "unsent"; readonly reason: string };
 
 /**
- * The outcome of a write without a complete answer; `isCutOff`: because we stopped waiting. Throws StopError for an untrusted
- * certificate, and the error of an unreadable file: in these cases, nothing was done.
+ * The outcome of a write without a complete answer. `isCutOff`: this process stopped waiting for it. Throws StopError for an
+ * untrusted certificate, and the error of an unreadable file: in these cases, nothing was done.
  */
 export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   if (error instanceof StopError && !isCutOff) throw error;
@@ -72,14 +72,20 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   return { kind: "refused", status, message: refusal.message, reason };
 }
 
-/** Only hints about the address apply to writes; other read hints would mislead. */
+/**
+ * The end of the message for a failed write. Of the hints for reads, only those about the address apply; the others would
+ * mislead.
+ */
 function writeHint(answer: Answer, refusal: Refusal, facts: MessageFacts): string {
   if (answer.status === 403) return "; may this key write to the dataset?";
   if (answer.status < 400) return hintFor(answer, refusal, facts);
   return answer.status === 404 && isUnknownUrl(refusal) ? unknownUrlHint(answer.url, facts) : "";
 }
 
-/** The outcome of a success status. It is unknown if the body is not the service's: something else may have answered. */
+/**
+ * The outcome of a write that was answered with a success status. It is unknown if the body is not the service's: something
+ * else may have answered.
+ */
 function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): WriteOutcome<T> {
   const { status, url, body } = answer;
   try {
@@ -99,9 +105,9 @@ export type ReadAnswer<T> = (body: unknown, key: string) => T | undefined;
 /** A file on disk to send. */
 export interface LocalFile {
   readonly path: string;
-  /** Its name in the service. */
+  /** The name that the file gets in the service. */
   readonly name: string;
-  /** Null: the service guesses it from the name. */
+  /** The MIME type of the file; null: the service guesses it from the name. */
   readonly mime_type: string | null;
 }
 

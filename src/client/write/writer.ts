@@ -25,7 +25,7 @@ export interface WriterOptions extends ServiceOptions, Partial<WaitOptions> {
   readonly timeout?: number;
   /** Maximum bytes of one answer; default: 64 MB. */
   readonly maxBody?: number;
-  /** Source of proxy settings. */
+  /** The environment variables that set proxies. */
   readonly env?: NodeJS.ProcessEnv;
   /** Milliseconds that a running write has once the signal is aborted; default: 10 s. */
   readonly grace?: number;
@@ -40,11 +40,12 @@ export interface Writer extends WriteOperations {
 /** How often to send a write that the service refuses because there are too many requests. */
 const throttledTries = 12;
 /**
- * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice that of the last request.
- * If a request takes longer, this process may have been frozen, and another one may have taken over.
+ * A request that takes too long between `beforeSend` and its first byte asks `beforeSend` again: this process may have been
+ * frozen, and another one may have taken over. Too long is more than twice the time of the last request, but that limit stays
+ * between these two, in milliseconds.
  */
 const [shortestStart, longestStart] = [1_000, 10_000];
-/** How often to send a request that takes longer than usual to start. */
+/** How often to try a request that takes too long to start. */
 const startTries = 4;
 
 /** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */
@@ -60,7 +61,7 @@ export function openWriter(options: WriterOptions): Writer {
   const exchangeOnce = (outgoing: Outgoing): Promise<Answer | Undone> =>
     exchange(outgoing, connections).catch((error: unknown) => outcomeOfError(error, late.aborted));
   let usual = shortestStart;
-  /** Sends after `beforeSend` agrees. If the request starts later than usual, it checks again before a byte is sent. */
+  /** Sends after `beforeSend` agrees. If the request takes too long to start, asks `beforeSend` again before a byte is sent. */
   const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
     if (!beforeSend) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {
@@ -116,8 +117,8 @@ function sha256Of(text: string): string {
 }
 
 /**
- * Milliseconds since this call. Uses both clocks: the monotonic clock stops while the machine sleeps, and the wall clock can be
- * changed.
+ * Returns a function that says how many milliseconds ago the stopwatch was started. Uses two clocks: the monotonic one stops
+ * while the machine sleeps, and the wall clock can be changed.
  */
 function stopwatch(): () => number {
   const [ticks, time] = [performance.now(), Date.now()];
@@ -125,8 +126,8 @@ function stopwatch(): () => number {
 }
 
 /**
- * Returns a signal that aborts `grace` milliseconds after `signal`, with the same reason: a write that is cut off may still have
- * been done.
+ * Returns a signal that aborts `grace` milliseconds after `signal`, with the same reason. So running writes can finish: a
+ * write that is cut off may still have been done.
  */
 function lateSignal(signal: AbortSignal, grace: number): AbortSignal {
   const late = new AbortController();

@@ -19,8 +19,8 @@ import {
 } from "./format.js";
 
 /**
- * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted; the empty string is `""`. `safe` puts an apostrophe before cells
- * that a spreadsheet would run as formulas, which is not lossless.
+ * The format CSV: RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted; the empty string is `""`. `safe` puts an
+ * apostrophe before cells that a spreadsheet would run as formulas, which is not lossless.
  */
 export function csvText(safe: boolean): TextFormat {
   return {
@@ -60,7 +60,10 @@ export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writ
   };
 }
 
-/** Strings and numbers stay as they are, so that a minus sign is not taken for a formula. All else becomes JSON text. */
+/**
+ * The CSV cell for a value. Numbers stay numbers, because a minus sign at the start of a text counts as a formula. Strings
+ * stay as they are, and all else becomes JSON text.
+ */
 function cell(type: ColumnType, value: unknown): CsvCell {
   if (value === null || value === undefined) return null;
   if (typeof value === "number") return value;
@@ -69,7 +72,7 @@ function cell(type: ColumnType, value: unknown): CsvCell {
   return jsonText(value);
 }
 
-/** Null is empty and unquoted; the empty string is `""`. */
+/** A CSV cell. Null is written empty and unquoted, the empty string as `""`. */
 export type CsvCell = string | number | bigint | null;
 
 /** Rows as CSV, without a final line feed. `safe` puts an apostrophe before cells that a spreadsheet would run as formulas. */
@@ -122,7 +125,7 @@ function unguardedSql(column: string): string {
   return `CASE WHEN regexp_matches(${column}, '^''[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20]') THEN ${column}[2:] ELSE ${column} END`;
 }
 
-/** Reads the rows of CSV files. Not with DuckDB, which would need many times the memory of a long row. */
+/** Reads the rows of CSV files. Does not use DuckDB, which would need many times the memory of a long row. */
 export const readRows: ReadRows = async function* (kind, { paths }) {
   for (const path of paths) yield* readFile(kind, path);
 };
@@ -168,7 +171,7 @@ function endOfBare(record: string, start: number): number {
   return comma < 0 ? record.length : comma;
 }
 
-/** The longest record to read, in bytes: far above any real row, and below the longest JavaScript string. */
+/** Maximum bytes of a record: far above any real row, and below the longest JavaScript string. */
 const longest = 256 * 1024 * 1024;
 const quote = 34;
 const lineFeed = 10;

@@ -19,16 +19,16 @@ export interface Format {
 /** The code of a format. */
 interface FormatModule {
   readonly openWriter: (options: WriterOptions) => Writer;
-  /** Absent if the files are made at the end from the joined JSONL. */
+  /** Opens the text format for the crawl; absent if the files are made at the end from the joined JSONL. */
   readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;
   readonly readRows: ReadRows;
   readonly selectRows: SelectRows;
-  /** Whether quoted line feeds do not end a row. */
+  /** Whether rows may contain line feeds in quotes. */
   readonly hasQuotedLines?: boolean;
 }
 
 export interface WriterOptions {
-  /** The job's `output.csv_safe`. */
+  /** The setting `output.csv_safe` of the job. */
   readonly csvSafe: boolean;
   readonly duckDb: DuckDbOptions;
 }
@@ -45,7 +45,7 @@ export interface Writer {
 /** A text format. Its rows are written during the crawl, into segments that are joined at the end. */
 export interface TextFormat {
   readonly format: string;
-  /** The text before the rows of a file. */
+  /** The text before the rows of a file, such as a header. */
   readonly head: (kind: Kind) => string;
   /** The rows as texts of one or more rows. A line feed follows each text. */
   readonly texts: (kind: Kind, rows: readonly Row[]) => readonly string[];
@@ -57,7 +57,7 @@ export interface StagedRows {
   readonly folder: string;
   /** How text files are compressed. */
   readonly compression: Compression;
-  /** In the order of kinds, then of datasets. Each table becomes one file per format. */
+  /** The tables, in the order of kinds, then of datasets. Each becomes one file per format. */
   readonly tables: readonly StagedTable[];
   /** The number of rows of one kind, counted when they were written. */
   readonly rows: (kind: Kind) => number;
@@ -68,9 +68,9 @@ export interface StagedRows {
 /** The rows of a kind, or of one kind and one dataset. */
 export interface StagedTable {
   readonly kind: Kind;
-  /** undefined: all datasets. */
+  /** The dataset of the rows; undefined: all datasets. */
   readonly dataset: string | undefined;
-  /** Counted when they were written. */
+  /** The number of rows, counted when they were written. */
   readonly rows: number;
   /** The text segments in order; empty without rows. */
   readonly segments: (format: string) => readonly SegmentFile[];
@@ -85,12 +85,12 @@ export interface JoinedJsonl extends JoinedFile {
 
 /** A file of the run folder, as listed in the manifest. */
 export interface StagedFile {
-  /** Relative to the run folder. */
+  /** The path of the file, relative to the run folder. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** The facts of the text; only for a compressed file. */
+  /** The size and hash of the text before compression; absent if the file is not compressed. */
   readonly uncompressed?: Pick<FileFacts, "bytes" | "sha256">;
 }
 
@@ -135,7 +135,7 @@ export function joinedRows({ tables }: Pick<StagedRows, "tables">, kind: Kind): 
   return files.length > 0 ? allFiles(files) : undefined;
 }
 
-/** Combines several files. */
+/** Several files as one, read in sequence. */
 export function allFiles(files: readonly RowFiles[]): RowFiles {
   return {
     paths: files.flatMap(({ paths }) => paths),
@@ -177,7 +177,7 @@ export function fileName({ kind, format, dataset, compression }: NamedFile): str
   return `${kind}.${format}/${folderName(dataset)}/part-0.${ending}`;
 }
 
-/** The longest file name, in bytes, that ext4, XFS, APFS, NTFS and others allow. */
+/** Maximum bytes of a file name on ext4, XFS, APFS, NTFS and others. */
 const longestName = 255;
 
 /** Whether the id of a dataset is too long for a folder name. */

@@ -17,7 +17,7 @@ import {
   type Writer,
 } from "./format.js";
 
-/** One JSON object per line, with keys in column order. */
+/** The format JSONL: one JSON object per line, with keys in column order. */
 export const jsonlText: TextFormat = {
   format: "jsonl",
   head: () => "",
@@ -38,7 +38,10 @@ export async function joinJsonl(
   return { path, ...joined };
 }
 
-/** The files are already in the run folder, where they were joined as the source of the other formats. */
+/**
+ * A writer that has nothing left to write: the files were already joined in the run folder, because the other formats are made
+ * from them.
+ */
 export function openWriter(): Writer {
   return {
     format: "jsonl",
@@ -63,20 +66,20 @@ function rows(kind: Kind, files: RowFiles): string {
   return `read_json(${from(files)}, format = 'newline_delimited', columns = {${types.join(", ")}})`;
 }
 
-/** Like `read_json`, but with marked fractions; two to three times as slow. */
+/** SQL: the rows with exact fractions (see below); two to three times as slow as `rows`. */
 function exactRows(kind: Kind, files: RowFiles): string {
   const types = columns[kind].map(({ name, type }) => `"${name}": "${readTypes[type]}"`);
   const line = markedFractions("json");
   return `(SELECT unnest(from_json(${line}, '{${types.join(", ")}}')) FROM read_ndjson_objects(${from(files)}))`;
 }
 
-/** The files and how to read them: folders are not partitions, and lines may be long. */
+/** SQL: the files and how DuckDB reads them: folders are not partitions, and lines may be long. */
 function from({ paths, longestLine }: RowFiles): string {
   const size = Math.max(16_777_216, longestLine + 1024);
   return `${sqlFiles(paths)}, hive_partitioning = false, maximum_object_size = ${size}`;
 }
 
-/** A value of any type: a string stays as it is, all else becomes JSON text. Parquet has no JSON type. */
+/** SQL: a column. A value of type `any`: a string stays as it is, all else becomes JSON text. Parquet has no JSON type. */
 function expression(name: string, type: ColumnType, json: "JSON" | "VARCHAR", exact: boolean): string {
   if (readTypes[type] !== "JSON") return `"${name}"`;
   const text = exact ? unmarkedFractions(`"${name}"`) : `"${name}"::VARCHAR`;
@@ -96,7 +99,8 @@ const string = '"(?:[^"\\\\]|\\\\.)*"';
 
 /** SQL: a line of JSON. If DuckDB would round a fraction in it, all fractions outside of strings are marked. */
 function markedFractions(line: string): string {
-  // chr(1) never occurs in JSON. It is added after every string and every fraction, and then kept only around fractions.
+  // Marks the fractions with chr(1), which never occurs in JSON: it is added after every string and every fraction, and then
+  // kept only around fractions.
   const apart = `regexp_replace(${line}, '(${string})|(${fraction})', '\\1' || chr(1) || '\\2' || chr(1), 'g')`;
   const around = `replace(${apart}, chr(1) || chr(1), '')`;
   const marked = `regexp_replace(${around}, '\\x01([^\\x01]+)\\x01', '"\\\\u0001fraction \\1"', 'g')`;

@@ -17,7 +17,7 @@ import {
 } from "./format.js";
 import { selectRows as selectJsonl } from "./jsonl.js";
 
-/** JSONL bytes per row group. DuckDB holds some row groups in memory, whatever its limit. */
+/** The size of a row group, in bytes of JSONL. It is small, because DuckDB holds some row groups in memory, whatever its limit. */
 const groupBytes = 33_554_432;
 /** Maximum rows per row group; DuckDB's own default. */
 const groupRows = 122_880;
@@ -76,7 +76,8 @@ export const readRows = readRowsBy(selectRows);
 function readRowsBy(selectRows: SelectRows): ReadRows {
   return async function* (kind, file, options) {
     const cells = columns[kind].map(({ name, type }) => cellSql(`"${name}"`, type));
-    // One text per row, because the client strips a byte order mark from the start of a text, and a cell may begin with one.
+    // Fetches a row as one text, because the client strips a byte order mark from the start of a text, and a cell may begin
+    // with one.
     const row = `to_json([${cells.join(", ")}])::VARCHAR`;
     const { connection, close } = await openDuckDb(":memory:", options);
     try {

@@ -25,7 +25,7 @@ const documentsText = "a list of document UUIDs, or the word all";
 const batchText = "a batch id: text that is not empty, nor . or ..";
 const quotedBatchText = 'the batch id in quotes, as in "20250306120000123456": a number loses its last digits';
 
-/** A batch becomes a URL segment, where . and .. would change the path. */
+/** The name of a batch. It becomes a segment of a URL, where . and .. would change the path. */
 const batch = v.pipe(
   v.string((issue) => (typeof issue.input === "number" ? quotedBatchText : batchText)),
   v.regex(/^(?!\.{0,2}$)/, batchText),
@@ -97,7 +97,7 @@ const keep = v.pipe(
 
 const compression = v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd");
 
-/** DuckDB treats text after a question mark as options. */
+/** The expected value of a folder setting. A question mark is not allowed, because DuckDB treats the text after it as options. */
 const dirText = "the path of a folder, without a question mark in it";
 
 const folderPath = v.pipe(

@@ -14,7 +14,6 @@ export const uuid = v.pipe(
   v.toLowerCase(),
 );
 
-/** The word all. */
 export const all = v.literal("all", "the word all");
 
 /** A non-empty text; `expected` describes it. */
@@ -41,7 +40,7 @@ export function positiveNumber(max: number, what = "a number") {
 
 const memoryText = "a size such as 800MB or 2GB";
 
-/** A memory size for DuckDB, in its syntax. */
+/** A memory size as DuckDB writes it, such as `800MB`. */
 export const memorySize = v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText));
 
 /** true or false. yes and no are strings in YAML 1.2. */
@@ -82,7 +81,7 @@ export function mapping<const Entries extends v.ObjectEntries>(expected: string,
     issue.expected === "never" ? unknownKeyText(issue.input, names) : (expectationOf(entries, issue) ?? issue.message),
   );
   return v.pipe(
-    // strictObject accepts arrays as objects, so anything but a mapping is rejected here.
+    // strictObject also accepts arrays, so anything but a mapping is rejected here.
     v.custom<v.InferInput<typeof object>>(isMapping, expected),
     object,
     // strictObject reports only one unknown key; the others are added here.
@@ -125,7 +124,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return parts.length === 1 ? parts[0] : undefined;
 }
 
-/** Counts two swapped letters as one typo. */
+/** The number of typos between two names. Two swapped letters count as one. */
 function distanceOf(given: string, candidate: string): number {
   const distance = leven(given, candidate);
   return distance === 2 && sorted(given) === sorted(candidate) ? 1 : distance;
@@ -140,7 +139,7 @@ function sorted(text: string): string {
   return [...text].sort().join("");
 }
 
-/** Treats Base-url, baseUrl and base_url as the same name. */
+/** A name in the form for comparison: Base-url, baseUrl and base_url become the same. */
 function plain(name: string): string {
   return name.slice(0, 100).toLowerCase().replace(/[-_ ]/g, "");
 }

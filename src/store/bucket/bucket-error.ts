@@ -3,9 +3,9 @@ import { plainText } from "../../safe-text.js";
 
 /** The request that failed. */
 interface Attempt {
-  /** A verb that follows "cannot", such as `read` or `write`. */
+  /** What failed, as a verb that follows "cannot", such as `read` or `write`. */
   readonly what: string;
-  /** `s3://bucket/key` */
+  /** The address of the object: `s3://bucket/key`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;

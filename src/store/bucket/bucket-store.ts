@@ -29,8 +29,8 @@ interface Patience {
 const reportKey = "report.html";
 
 /**
- * The bucket of a job, for the owner of its lease. Changes go to the bucket first, then to the work folder. The work folder has the
- * manifests of the runs that the head lists, and no other runs.
+ * The store of a job that publishes to a bucket, for the owner of its lease. Every change goes to the bucket first, then to
+ * the work folder. The work folder has the manifests of exactly those runs that the head lists.
  */
 export class BucketStore implements JobStore, Remote {
   readonly bucket: Bucket;
@@ -38,7 +38,10 @@ export class BucketStore implements JobStore, Remote {
   readonly #leased: LeasedJob;
   readonly #patience: Patience;
   readonly #databaseKey: string;
-  /** The state of the database when it was fetched. Writes require it, so that they never replace a successor's database. */
+  /**
+   * The bucket's database as this owner last fetched or wrote it. A write requires that it is still there unchanged, so it
+   * never replaces a successor's database.
+   */
   #database: Condition = "absent";
   #uploaded: BucketRun | undefined;
 
@@ -87,7 +90,7 @@ export class BucketStore implements JobStore, Remote {
     this.#uploaded = { run_id, status, folder, manifest: facts };
   }
 
-  /** Adds the uploaded run to the head, which makes it a dump. */
+  /** Publishes the uploaded run by adding it to the head. */
   async commit(): Promise<void> {
     const run = this.#uploaded;
     if (!run) throw new Error("a run is uploaded before it is committed");
@@ -144,7 +147,7 @@ export class BucketStore implements JobStore, Remote {
     await rename(aside, database);
   }
 
-  /** Removes the write-ahead log too, because DuckDB would replay it on the next database. */
+  /** Removes the local database. Removes its write-ahead log too, because DuckDB would replay it on the next database. */
   async #removeLocal(): Promise<void> {
     const { database } = this.#leased;
     for (const path of [`${database}.wal`, database]) await removeFrom(this.#leased, path);
@@ -159,7 +162,10 @@ export class BucketStore implements JobStore, Remote {
     await this.#replace(reportKey, path, conditionOf(await this.bucket.look(reportKey)));
   }
 
-  /** The condition dates from this lease, so the write fails once a successor has written there. */
+  /**
+   * Uploads a file if `condition` still holds. It was found during this lease, so the upload fails once a successor has
+   * written there.
+   */
   async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
     const { sha256 } = await fingerprint(path);
     await this.confirm();
@@ -185,7 +191,10 @@ export class BucketStore implements JobStore, Remote {
     await this.#leased.store.removeRun(runId);
   }
 
-  /** Keeps the originals of the newest run, because the next run reuses the unchanged ones. */
+  /**
+   * Removes local files that no later run needs. Keeps the originals of the newest run, because the next run reuses the
+   * unchanged ones.
+   */
   async tidy(): Promise<void> {
     const { runs } = this.#leased;
     const runIds = (await readdir(runs)).filter(isRunId).sort();
@@ -197,7 +206,7 @@ export class BucketStore implements JobStore, Remote {
   }
 }
 
-/** Files to upload at once. A large file uploads three parts at once. */
+/** Maximum files to upload at once. A large file uploads three parts at once. */
 const uploadsAtOnce = 3;
 
 function conditionOf(found: ObjectFacts | undefined): Condition {
@@ -205,8 +214,9 @@ function conditionOf(found: ObjectFacts | undefined): Condition {
 }
 
 /**
- * Removes run folders that earlier owners left behind: folders that the head does not list, with a lower epoch than the head's.
- * Also ends multipart uploads there. A stalled owner has a low epoch, so it never removes files of its successor.
+ * Removes run folders that earlier owners left behind, and ends their multipart uploads. Such a folder is not listed in the
+ * head, and has a lower epoch than the head. So an owner that was stalled, whose own epoch is low, never removes files of its
+ * successor.
  */
 export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
   const listed = new Set(head.runs.map(({ folder }) => folder));
@@ -243,10 +253,10 @@ async function forgetBuilt(leased: LeasedJob): Promise<void> {
     await rm(join(leased.own, runId, "scratch"), { recursive: true, force: true });
 }
 
-/** Statuses of a temporary failure of the store: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/** Statuses with which a store reports a temporary failure: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const troubles: readonly unknown[] = [429, 500, 502, 503, 504];
 
-/** The longest time between two tries, in milliseconds. */
+/** The longest wait between two tries, in milliseconds. */
 const longest = 15_000;
 
 /**
@@ -267,8 +277,8 @@ export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage,
 }
 
 /**
- * Whether the store gave no answer or failed temporarily. The request may have succeeded. An error without a status but with a
- * cause means that there was no answer.
+ * Whether the store gave no answer or failed temporarily. The request may have succeeded. No answer means an error with a
+ * cause but without a status.
  */
 function isTrouble(error: unknown): error is StopError {
   if (!(error instanceof StopError)) return false;

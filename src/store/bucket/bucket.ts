@@ -25,7 +25,7 @@ export async function openBucket(url: string, options: ClientOptions) {
   const location = prefixFromUrl(url);
   const s3 = await openClient(location, options);
   return {
-    /** `s3://bucket/prefix` */
+    /** The address of the prefix: `s3://bucket/prefix`. */
     url: urlOfPrefix(location),
     read: (key: string) => readObject(s3, key),
     look: (key: string) => lookAt(s3, key),

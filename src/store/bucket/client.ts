@@ -9,21 +9,21 @@ import { openRequestHandler } from "./request-handler.js";
 export interface ClientOptions {
   /** Source of credentials, region, endpoint and proxies, in the usual AWS variables. */
   readonly env: NodeJS.ProcessEnv;
-  /** Ends every request. */
+  /** Aborting it ends every request. */
   readonly signal: AbortSignal;
 }
 
 /** The SDK's client of one bucket. */
 export interface S3 {
-  /** @internal Users of the library need not have the SDK. */
+  /** @internal The AWS SDK. It is not part of the public types, because users of the library need not have it. */
   readonly sdk: Sdk;
   /** @internal */
   readonly client: SdkClient;
   readonly location: BucketPrefix;
   readonly signal: AbortSignal;
-  /** Request members that identify an object. */
+  /** The members of a request that name the object. */
   readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
-  /** Settles like `request`, but rejects with an error that names the failed action, the key and a remedy. */
+  /** Runs `request`. If it fails, rejects with an error that names the failed action, the key and a remedy. */
   readonly ask: <T>(what: string, key: string, request: () => Promise<T>) => Promise<T>;
 }
 

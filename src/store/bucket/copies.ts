@@ -9,9 +9,12 @@ import { homeFolder, prefixFromUrl } from "../../job/s3-url.js";
 
 /** Local copies of bucket files for one command. They are removed at the end of the scope. */
 export interface Copies extends AsyncDisposable {
-  /** Creates and returns the folder for copies from an address. Only this function creates it, so no later write brings it back. */
+  /**
+   * Creates and returns the folder for copies of files at an address. No other function creates it, so a late write cannot
+   * bring it back after its removal.
+   */
   readonly folderOf: (url: string) => Promise<string>;
-  /** Settles like `work`. For a disk error, says that copies cannot be stored, and what to do. */
+  /** Runs `work`. If the disk fails, the error says that copies cannot be stored, and what to do. */
   readonly explain: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -74,7 +77,7 @@ async function makeFolderOfOwner(root: string, own: string): Promise<void> {
 const ownerFile = "owner.json";
 const isCopiesFolder = new RegExp(`^${copiesFolder("[0-9a-f-]{36}").replace(".", "\\.")}$`);
 
-/** Milliseconds after which copies are removed if it is unknown whether their process still runs. */
+/** Copies older than this many milliseconds are removed if it is unknown whether their process still runs. */
 const keptFor = 7 * 86_400_000;
 
 async function isAbandoned(folder: string): Promise<boolean> {

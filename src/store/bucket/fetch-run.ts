@@ -22,14 +22,14 @@ export interface LocalCopyOptions extends ClientOptions {
 
 /** A job in a bucket, with a local folder for copies of its files. */
 export interface JobCopy {
-  /** `s3://bucket/prefix/<job>` */
+  /** The address of the job: `s3://bucket/prefix/<job>`. */
   readonly url: string;
   readonly job: string;
-  /** The head at the time of the lookup. */
+  /** The head when the job was looked up. */
   readonly head: Head;
-  /** Age of the head at that time, in milliseconds. */
+  /** Milliseconds from the last change of the head to the lookup. */
   readonly age: number;
-  /** Has the layout of a job folder: `runs`, `latest`, `<job>.duckdb`. */
+  /** The local folder for copies. It has the layout of a job folder: `runs`, `latest`, `<job>.duckdb`. */
   readonly folder: string;
   readonly options: LocalCopyOptions;
 }
@@ -97,7 +97,7 @@ function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError 
   return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
 }
 
-/** Whether a path stays inside its folder. Runs write only safe paths. */
+/** Whether a path cannot leave its folder. Runs write only such paths. */
 function isSafe(path: string): boolean {
   return !/[\\\p{Cc}]/u.test(path) && path.split("/").every((name) => !["", ".", ".."].includes(name));
 }
@@ -117,7 +117,7 @@ function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder
   });
 }
 
-/** Maximum fetches of a database that is replaced during each of them. */
+/** How often to try to fetch a database that is replaced during each fetch. */
 const mostTries = 3;
 
 /**
@@ -147,7 +147,7 @@ function fetching<T>({ url, options }: JobCopy, work: (bucket: Bucket) => Promis
   return options.copies.explain(() => withBucket(url, options, work));
 }
 
-/** An object to fetch, and the path of its copy in a folder. */
+/** An object to fetch, and the path for its copy, relative to the folder. */
 export interface WantedFile extends FileFacts {
   readonly key: string;
   readonly path: string;
@@ -163,7 +163,7 @@ interface FetchOptions {
   readonly onDamaged?: (file: WantedFile, error: DamagedError) => void;
 }
 
-/** Objects to fetch at once. Each takes up to 16 MB of memory. */
+/** Maximum objects to fetch at once. Each takes up to 16 MB of memory. */
 const atOnce = 4;
 
 /** Fetches objects into a folder, which must exist. Skips files that already exist. The first failure ends all. */
@@ -194,7 +194,7 @@ export async function fetchFiles(
   }
 }
 
-/** The manifest of a run, and the path of its copy in a folder. */
+/** The manifest of a run as an object to fetch, and the path for its copy. */
 export function manifestOf({ folder, manifest }: BucketRun, path: string = manifestName): WantedFile {
   return { key: `${folder}/${manifestName}`, path, ...manifest };
 }

@@ -25,14 +25,14 @@ const folderName = pattern("the folder of a run, such as runs/20261120T020000123
 const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
 
 const ownerSchema = openObject({
-  /** Identifies this lease. */
+  /** The id of this lease. No two leases share one. */
   id: pattern("the id of a holder", /^[0-9a-f]{8}[0-9a-f-]*$/),
   host: text,
   pid: count,
-  /** Start of the lease, an ISO time. */
+  /** When the lease began, as an ISO time. */
   since: text,
   released: truth,
-  /** Facts that show a process on the same machine whether the owner still runs; absent in heads of other programs. */
+  /** Facts from which a process on the same machine can tell whether the owner still runs; absent in heads of other programs. */
   born: v.exactOptional(v.nullable(text)),
   space: v.exactOptional(v.nullable(text)),
   boot: v.exactOptional(v.nullable(text)),
@@ -43,21 +43,21 @@ const runId = v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a 
 const runSchema = openObject({
   run_id: runId,
   status: oneOf("complete", "partial"),
-  /** The keys of its files start with this folder and a slash. */
+  /** The folder of the run. The keys of its files start with it and a slash. */
   folder: folderName,
   manifest: openObject({ bytes: count, sha256 }),
 });
 
 const headSchema = openObject({
   format: v.literal(1, "1"),
-  /** Raised by every new owner. */
+  /** The number of the lease: every new owner raises it. */
   epoch: count,
   owner: v.nullable(ownerSchema),
-  /** Raised with every change, as the owner's heartbeat. */
+  /** Rises with every change, so that the owner can send a heartbeat. */
   beat: count,
   /** The runs of the job, sorted by id. A folder that is not listed is not a dump. */
   runs: listOf(runSchema),
-  /** The newest complete run. */
+  /** The id of the newest complete run; null if there is none. */
   latest: v.nullable(runId),
 });
 
@@ -76,13 +76,13 @@ export interface BucketLeaseOptions {
   readonly every?: number;
 }
 
-/** Maximum tries for one change. A try fails if the answer to an earlier change of this owner was lost. */
+/** How often to try one change. A try fails if an earlier change of this owner succeeded but its answer was lost. */
 const mostTries = 5;
 
 /**
- * Takes the lease of a job in its bucket. Throws BusyError while another owner is alive: the head changed in the last two minutes
- * by the store's clock, was not released, and the owner's process is not proved dead. Throws StopError if the head was removed or
- * replaced by hand.
+ * Takes the lease of a job in its bucket. Throws BusyError while another owner may be alive: the head changed in the last two
+ * minutes by the store's clock, the lease was not released, and nothing proves that the owner's process ended. Throws
+ * StopError if the head was removed or replaced by hand.
  */
 export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions): Promise<BucketLease> {
   const owner: BucketOwner = { ...(await thisOwner(options.now())), released: false };
@@ -109,13 +109,16 @@ async function isDead(owner: BucketOwner): Promise<boolean> {
   return known !== undefined && (await isAlive(known)) === false;
 }
 
-/** A head, and the ETag of its object. */
+/** A head as it is in the bucket, with the ETag of its object. */
 interface WrittenHead {
   readonly head: Head;
   readonly etag: string;
 }
 
-/** The lease of a job in a bucket. Every change is one conditional write; it rejects with LostError if another has taken over. */
+/**
+ * The lease of a job in a bucket. Every change is one conditional write, and rejects with LostError if another run has taken
+ * over.
+ */
 export class BucketLease {
   /** Higher than the epoch of every earlier owner. */
   readonly epoch: number;
@@ -142,7 +145,7 @@ export class BucketLease {
     this.#endHeartbeat = startHeartbeat(every, () => beat().catch(warn));
   }
 
-  /** Aborted with a LostError once we notice that another run took over. */
+  /** Aborted with a LostError once this owner notices that another run took over. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -203,7 +206,7 @@ export class BucketLease {
     throw new BusyError(`${this.#bucket.url}/${headKey} changes all the time; is this job active elsewhere?`);
   }
 
-  /** Reads the head again if it is still ours. If not, aborts `lost` and throws LostError. */
+  /** Reads the head again, after a write was refused. If it belongs to another owner, aborts `lost` and throws LostError. */
   async #readAgain(): Promise<void> {
     const found = await readHead(this.#bucket);
     if (found && isHeadOf(found.head, this.epoch, this.token)) {
@@ -220,8 +223,9 @@ export class BucketLease {
 }
 
 /**
- * Checks that no newer owner left run folders. Returns false if the head changed since it was read. Throws StopError if a newer
- * head was removed or replaced by hand: its runs would be removed as leftovers. `etag`: of the head; undefined if there is no head.
+ * Checks that no run folder has a higher epoch than the head. Returns false if the head changed since it was read. Throws
+ * StopError if there is such a folder: a newer head was removed or replaced by hand, and its runs would be removed as
+ * leftovers. `etag`: of the head; undefined if there is no head.
  */
 async function isNewestHead(bucket: Bucket, { epoch }: Head, etag: string | undefined): Promise<boolean> {
   for await (const name of bucket.folders("runs/")) {

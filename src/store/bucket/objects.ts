@@ -12,18 +12,18 @@ export type Condition = "absent" | { readonly etag: string };
 /** The result of a write. refused: the condition did not hold, and nothing was written. */
 export type Written = { readonly etag: string } | "refused";
 
-/** The expected content of a file; with an undefined SHA-256, any content of this size. */
+/** The expected content of a file. With an undefined SHA-256, any content of this size matches. */
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string | undefined;
 }
 
-/** The facts of an object that was not read. `sha256`: recorded by kbdump when it wrote the object. */
+/** The facts of an object, known without reading it. `sha256`: recorded by kbdump when it wrote the object. */
 export interface ObjectFacts extends FileFacts {
   readonly etag: string;
 }
 
-/** A complete object. */
+/** An object that was read completely. */
 export interface Found {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -70,11 +70,11 @@ export async function untilFailure<T>(
   }
 }
 
-/** Maximum bytes of a file sent in one request, and minimum bytes of a part of larger files. */
+/** Maximum bytes of a file that is uploaded in one request. Larger files are uploaded in parts of at least this size. */
 const partBytes = 16 * 1024 * 1024;
 /** Maximum parts of an upload to S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const mostParts = 10_000;
-/** Parts to upload at once. Each is in memory. */
+/** Maximum parts of a file to upload at once. Each is in memory. */
 const partsAtOnce = 3;
 
 /**
@@ -180,7 +180,10 @@ function checkContent(found: string, { sha256, path }: { readonly sha256: string
   );
 }
 
-/** Writes an object in one request. The store checks the SHA-256 of its bytes. A write whose answer was lost is reconciled. */
+/**
+ * Writes an object in one request. The store checks the SHA-256 of its bytes. If the answer is lost, reads the object to find
+ * out whether it was written.
+ */
 export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: Condition): Promise<Written> {
   const hash = sha256Of(bytes);
   const sha256 = hash.toString("hex");
@@ -195,13 +198,13 @@ export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: 
   return reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
 }
 
-/** Request members for a condition. */
+/** The headers that make a write conditional. */
 function conditionHeaders(condition: Condition | undefined) {
   if (condition === undefined) return {};
   return condition === "absent" ? { IfNoneMatch: "*" } : { IfMatch: condition.etag };
 }
 
-/** The facts that identify a write. */
+/** A write to send, and the facts by which its object can be recognized later. */
 interface Write {
   readonly sha256: string;
   readonly condition: Condition | undefined;
@@ -235,14 +238,17 @@ async function reconciled(
   });
 }
 
-/** Conflicts of conditional writes: https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html */
+/**
+ * Whether the store refused a write because its condition did not hold:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+ */
 function isRefusal(error: unknown, condition: Condition | undefined): boolean {
   const { status } = factsOf(error);
   if (condition === undefined) return false;
   return status === 412 || status === 409 || (condition !== "absent" && isAbsent(error));
 }
 
-/** Whether the write may have succeeded although its request failed. NoSuchUpload can mean that the upload is already complete. */
+/** Whether a write may have succeeded although its request failed. NoSuchUpload can mean that the upload is already complete. */
 function isAmbiguous(error: unknown): boolean {
   const { status, code } = factsOf(error);
   if (error instanceof RetryError || code === "NoSuchUpload") return true;
@@ -304,10 +310,10 @@ function responseHeaders(response: unknown): Readonly<Record<string, string>> {
   return headers;
 }
 
-/** An object is missing, or differs from what kbdump uploaded. Exit 1. */
+/** Thrown if an object is missing, or differs from what kbdump uploaded. */
 export class DamagedError extends StopError {}
 
-/** Bytes per request. They stay in memory until they are written. */
+/** Bytes to fetch with one request. They stay in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
 /** The expected content of a fetched file, and hooks for its transfer. */
@@ -339,7 +345,7 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
 
 interface Range {
   readonly start: number;
-  /** The ETag of the previous range: the object must not be replaced in between. */
+  /** The ETag of the object when the previous range was read. It must not be replaced in between. */
   readonly etag: string | undefined;
   readonly facts: FetchedFacts;
 }
@@ -368,7 +374,7 @@ async function readRange(s3: S3, key: string, { start, etag, facts }: Range) {
   });
 }
 
-/** `bytes`: the actual size, if it differs. */
+/** The error for an object that differs from `facts`. `bytes`: its actual size, if that differs. */
 function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = facts.bytes): DamagedError {
   const difference =
     bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;

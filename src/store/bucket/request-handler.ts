@@ -71,8 +71,8 @@ const patience = { connect: 10_000, progress: 60_000 };
 const slice = 64 * 1024;
 
 /**
- * Bytes of an answer that undici receives without a pause: more than any request here asks for. If a server closes the connection
- * during a pause, undici 7 crashes the process (assert(!this.paused)).
+ * Maximum bytes of an answer that undici receives without a pause: more than any request here asks for. If a server closes the
+ * connection during a pause, undici 7 crashes the process (assert(!this.paused)).
  */
 const mostBody = 64 * 1024 * 1024;
 

@@ -20,21 +20,22 @@ import type { LeasedJob } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerFrom } from "./lock-owner.js";
 
-/** The new database of a published run that could not replace the job's database. */
+/** The file name of a new database that could not replace the job's database, although its run is published. */
 export const pendingDatabase = "pending.duckdb";
-/** Holds files moved out of the published folder until they get their new name there. */
+/** The folder for files that were moved out of the published folder, until they get their new name there. */
 export const asideFolder = "aside";
-/** Holds leftovers of finished owners that could not be deleted. The next owner tries again. */
+/** The folder for leftovers of finished owners that could not be deleted. The next owner tries again. */
 const trashFolder = "trash";
 
 /**
- * Fences every other owner of a job, with or without a lock. Afterwards, late operations of those owners fail: their folders are
- * renamed, so that their paths are invalid, then emptied and removed, so that open folder handles fail too. Takes over work that
- * can be resumed: by a rename if the owner is done or proved dead, otherwise by a copy, because a frozen process may still write to
- * its open files. Rejects with StopError if a folder cannot be removed, because its owner could then still publish.
+ * Stops every other owner of a job from publishing (fences it), even an owner that still runs. Afterwards, late operations of
+ * those owners fail: their folders are renamed, so that their paths are invalid, then emptied and removed, so that open folder
+ * handles fail too. Takes over work that can be resumed: by a rename if the owner is done or its process has certainly ended,
+ * otherwise by a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder cannot
+ * be removed, because its owner could then still publish.
  */
 export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, now: Date): Promise<void> {
-  // An owner that froze before it made its folder has no folder to fence.
+  // If the last owner froze before it made its folder, only this mark can tell it that we took over.
   if (replaced && !replaced.isDead) await leaveMark(leased, replaced.id, owner, now);
   const dead = replaced?.isDead ? replaced.id : undefined;
   for (const entry of await readdir(leased.private, { withFileTypes: true })) {
@@ -44,7 +45,7 @@ export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, 
     const isOwner = isToken(name) && entry.isDirectory();
     if (isOwner && name !== dead && !(await isFinished(path))) await leaveMark(leased, name, owner, now);
     const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
-    if (!isOurs) continue; // another process fenced it
+    if (!isOurs) continue; // another process took it first
     if (isOwner) await absorb(leased, taken);
     else await rm(taken, { recursive: true, force: true });
   }
@@ -58,7 +59,7 @@ export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}
 /** Folders in which runs without the lease write their metrics. */
 const isMetricsFolder = (name: string) => name.startsWith("metrics.");
 
-/** Takes over the work in the folder of a fenced owner, and removes the folder. */
+/** Takes over the work in the folder of an earlier owner, and removes the folder. */
 async function absorb(leased: LeasedJob, folder: string): Promise<void> {
   const isDone = await isFinished(folder);
   await rm(join(folder, "copy"), { recursive: true, force: true }); // remove an unfinished copy to free disk space
@@ -69,14 +70,14 @@ async function absorb(leased: LeasedJob, folder: string): Promise<void> {
       await take(leased, folder, entry, isDone);
   }
   for (const name of [asideFolder, trashFolder]) await takeAll(leased, folder, name);
-  // The folders that this owner had fenced come last, because its own copy of their work may be newer.
+  // Last, the folders that this owner had taken over itself, because its own copy of their work may be newer.
   for (const entry of await entriesOf(join(folder, "from")))
     if (isToken(entry.name)) await absorb(leased, join(folder, "from", entry.name));
   if (isDone) await removeDone(leased, folder);
   else await removeWholly(folder);
 }
 
-/** Whether the owner will never write to its folder again: it left the file `released`, or its process is proved dead. */
+/** Whether the owner of a folder will never write to it again: it left the file `released`, or its process has certainly ended. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
   const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));
@@ -84,7 +85,7 @@ async function isFinished(folder: string): Promise<boolean> {
   return owner !== undefined && (await isAlive(owner)) === false;
 }
 
-/** Takes over an entry of the folder of a fenced owner. */
+/** Takes over a file or folder in the folder of an earlier owner. */
 async function take(leased: LeasedJob, folder: string, entry: Dirent, isDone: boolean): Promise<void> {
   const [source, target] = [join(folder, entry.name), join(leased.own, entry.name)];
   if (isDone) {
@@ -109,8 +110,8 @@ async function takeAll(leased: LeasedJob, folder: string, name: string): Promise
 }
 
 /**
- * Removes a folder, and retries because its owner may wake and add a file. Do not read published files before this succeeds: a
- * running rename could still publish a remaining file.
+ * Removes a folder, and retries because its owner may continue and add a file. Do not read published files before this
+ * succeeds: a running rename could still publish a remaining file.
  */
 async function removeWholly(folder: string): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -130,8 +131,8 @@ async function removeWholly(folder: string): Promise<void> {
 }
 
 /**
- * Renames the inner folders before deleting their files. The owner may be publishing a stage with a rename, which must move a
- * complete stage or fail.
+ * Renames the inner folders of a folder, before their files are deleted. Otherwise the owner, which may be publishing a stage
+ * with a rename at this time, could publish an incomplete one.
  */
 async function renameFolders(folder: string, depth = 2): Promise<void> {
   const folders = (await entriesOf(folder)).filter((entry) => entry.isDirectory());
@@ -152,14 +153,14 @@ async function removeDone(leased: LeasedJob, folder: string): Promise<void> {
   }
 }
 
-/** Milliseconds to keep marks. A process frozen for longer cannot name its successor. */
+/** Milliseconds to keep the notes of `leaveMark`. A process frozen for longer cannot name its successor. */
 const keptFor = 30 * 86_400_000;
 
 const folderOf = ({ private: hidden }: Pick<LeasedJob, "private">) => join(hidden, "fenced");
 
 const markSchema = object({ pid: count, host: text, at: text });
 
-/** Records who fenced an owner, for that owner's error message. Nothing else depends on this mark. */
+/** Leaves a note that says who took over from an owner. That owner's error message quotes it; nothing else depends on it. */
 async function leaveMark(leased: LeasedJob, token: string, { pid, host }: Owner, now: Date): Promise<void> {
   const mark = JSON.stringify({ pid, host, at: now.toISOString() });
   const write = async () => {
@@ -172,8 +173,8 @@ async function leaveMark(leased: LeasedJob, token: string, { pid, host }: Owner,
 }
 
 /**
- * Removes marks older than `keptFor`, and the folder once it is empty. Throws StopError if the folder is a link, because its target
- * has other files.
+ * Removes the notes older than `keptFor`, and their folder once it is empty. Throws StopError if the folder is a link, because
+ * its target has other files.
  */
 async function forgetOldMarks(leased: LeasedJob, now: Date): Promise<void> {
   const folder = folderOf(leased);
@@ -188,7 +189,7 @@ async function forgetOldMarks(leased: LeasedJob, now: Date): Promise<void> {
   await rmdir(folder).catch(() => {}); // fails while there are marks
 }
 
-/** Says who fenced this owner and when; undefined if there is no mark. */
+/** Says who took over from this owner, and when; undefined if there is no note. */
 export async function successorOf(leased: Pick<LeasedJob, "private" | "token">): Promise<string | undefined> {
   const said = valueIf(markSchema, await readSharedJson(join(folderOf(leased), leased.token)));
   return said && `process ${said.pid} on ${said.host} (at ${said.at})`;
@@ -200,12 +201,12 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 /**
- * Selects the files to copy. Skips the stage and DuckDB's spill files, because the next run makes them again. Copies the database
- * only if the run may be published: then there is no other copy.
+ * Selects the files of an earlier owner's work to copy. Skips the stage and DuckDB's spill files, because the next run makes
+ * them again. Copies the database only if the run may already be published: then nothing makes it again.
  */
 async function wantedIn(work: string): Promise<(path: string) => boolean> {
   const stage = join(work, "stage");
-  // In this order: the rename that publishes the stage may happen between the two checks.
+  // Checked in this order, because the rename that publishes the stage may happen in between.
   const isStaged = (await isThere(join(stage, manifestName))) || !(await isThere(stage));
   const scratch = join(work, "scratch");
   return (path) => {
@@ -215,7 +216,7 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
 }
 
 /**
- * Copies the work of a fenced run. Its owner may still append to open files, which is harmless: the next run uses only the rows
+ * Copies the work of an earlier owner. It may still append to open files, which is harmless: the next run uses only the rows
  * that the journal lists.
  */
 async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Promise<void> {
@@ -227,7 +228,10 @@ async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (pat
     await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
 }
 
-/** Copies a file if it exists. A rename or removal that its owner began before it was fenced may still remove the file. */
+/**
+ * Copies a file if it exists. It may disappear: the earlier owner may have begun to rename or remove it before its folder was
+ * renamed.
+ */
 async function copyIfThere(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
@@ -237,7 +241,10 @@ async function copyIfThere(from: string, to: string): Promise<void> {
   }
 }
 
-/** Removes everything except files and folders: opening a named pipe would block forever, and a link could lead elsewhere. */
+/**
+ * Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead
+ * elsewhere.
+ */
 async function dropOddFiles(folder: string): Promise<void> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);

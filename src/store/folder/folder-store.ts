@@ -10,8 +10,8 @@ import { asideFolder, pendingDatabase } from "./fence.js";
 import type { OwnFolder } from "./job-folders.js";
 
 /**
- * The store of a job that publishes into its folder. Each change is one rename from or into our own folder, so it fails once a
- * successor has fenced us.
+ * The store of a job that publishes into its local folder. Each change is one rename from or into our own folder, which a
+ * successor removes first. So our changes fail once another run has taken over.
  */
 export function folderStore(owned: OwnFolder): JobStore {
   return {
@@ -33,7 +33,8 @@ async function commitRun(owned: OwnFolder, runId: string, stage: string): Promis
   const folder = join(owned.runs, runId);
   const manifest = await fingerprint(join(stage, manifestName));
   try {
-    // A rename would replace an empty folder. It fails for a folder with files, even if the folder appears after this check.
+    // Checked because the rename would replace an empty folder. It fails if the folder has files, even if it appears after
+    // this check.
     if (await isThere(folder))
       throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
     await rename(stage, folder);
@@ -58,7 +59,8 @@ async function replaceDatabase(owned: OwnFolder, built: string, keepsOld: boolea
   const log = join(own, "database.wal");
   await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
   await rename(built, database);
-  // Renaming a file to another link of itself keeps both names, so remove `built`. A pending database is older than this one.
+  // Removed here, because renaming a file to another link of itself keeps both names. A pending database is older than this
+  // one.
   for (const path of [built, join(own, pendingDatabase)]) await rm(path, { force: true });
   return aside;
 }
@@ -89,30 +91,33 @@ function removedFolder(owned: Pick<OwnFolder, "own">): string {
 }
 
 /**
- * Removes a file or folder of the job: renames it into our own folder, then deletes it there. So readers never see it half deleted,
- * and a fenced run removes nothing. Does nothing if the path does not exist.
+ * Removes a file or folder of the job: renames it into our own folder, then deletes it there. So readers never see it half
+ * deleted, and we remove nothing once another run has taken over. Does nothing if the path does not exist.
  */
 export async function removeFrom(owned: OwnFolder, path: string): Promise<void> {
   await moveAway(owned, path).catch(async (error: unknown) => {
-    if (!isAbsence(error) || !(await isThere(removedFolder(owned)))) throw error; // if our folder is missing, we were fenced
+    if (!isAbsence(error) || !(await isThere(removedFolder(owned)))) throw error; // if our folder is missing, another run has taken over
   });
   await clearRemoved(owned);
 }
 
-/** Does only the rename of a removal; `clearRemoved` deletes. Rejects if the path does not exist. */
+/**
+ * Renames a file or folder of the job into our own folder, where `clearRemoved` deletes it later. Rejects if the path does not
+ * exist.
+ */
 export async function moveAway(owned: OwnFolder, path: string): Promise<void> {
   await makeOwnFolder(removedFolder(owned));
   await rename(path, join(removedFolder(owned), basename(path)));
 }
 
-/** Deletes the removed files. The next owner retries files that cannot be deleted. */
+/** Deletes everything that `moveAway` moved. The next owner retries files that cannot be deleted. */
 export async function clearRemoved(owned: Pick<OwnFolder, "own">): Promise<void> {
   await rm(removedFolder(owned), { recursive: true, force: true }).catch(() => {});
 }
 
 /**
- * Renames a file or folder of the job to `<name>.aside`, and returns the new path. The file passes through our own folder, so that
- * a fenced run moves nothing. If this process ends in between, the next owner completes the move.
+ * Renames a file or folder of the job to `<name>.aside`, and returns the new path. The file passes through our own folder, so
+ * that we move nothing once another run has taken over. If this process ends in between, the next owner completes the move.
  */
 export async function moveAside(owned: OwnFolder, path: string): Promise<string> {
   await makeOwnFolder(join(owned.own, asideFolder));
@@ -120,7 +125,7 @@ export async function moveAside(owned: OwnFolder, path: string): Promise<string>
   return putBack(owned, basename(path));
 }
 
-/** Completes the moves that an earlier owner began. */
+/** Completes the moves that an earlier owner began with `moveAside`. */
 export async function endMovesAside(owned: OwnFolder): Promise<void> {
   for (const name of await readdir(join(owned.own, asideFolder)).catch(() => [])) await putBack(owned, name);
 }

@@ -10,39 +10,39 @@ import type { JobStore } from "../job-store.js";
 
 /** The paths of a job. */
 export interface JobFolders {
-  /** `output/<job>`; for a shard, `output/<job>/shards/<index>-of-<count>` */
+  /** The folder of the job, `output/<job>`; of a shard, `output/<job>/shards/<index>-of-<count>`. */
   readonly folder: string;
   /** The job's folders that contain `folder`; empty unless this is a shard. */
   readonly above: readonly string[];
-  /** `output/<job>/<job>.duckdb` */
+  /** The database: `output/<job>/<job>.duckdb`. */
   readonly database: string;
   /** The database in messages: its address if the job has a bucket. */
   readonly shownDatabase: string;
-  /** `output/<job>/runs` */
+  /** The folder of published runs: `output/<job>/runs`. */
   readonly runs: string;
-  /** `output/<job>/.work`. Readers must not use it. */
+  /** The folder for the work of runs, `output/<job>/.work`. Readers must not use it. */
   readonly private: string;
-  /** Readings of `kbdump status` for the next run to load. */
+  /** Status snapshots of `kbdump status`, for the next run to load. */
   readonly waiting: string;
 }
 
 /** The folders of a job and of its owner. */
 export interface OwnFolder extends JobFolders {
   /**
-   * `.work/<token>`, used only by this process. Every rename that publishes starts in it, and every rename that removes something
-   * ends in it. A successor first renames and removes this folder (it fences us), so that our late operations fail. This process
-   * never makes the folder again.
+   * The folder of this owner, `.work/<token>`, used only by this process. Every rename that publishes starts in it, and every
+   * rename that removes something ends in it. A successor first renames and removes this folder (it fences us), so that our
+   * late operations fail. This process never makes the folder again.
    */
   readonly own: string;
 }
 
-/** The rights of a process that has the lease of a job. */
+/** A job whose lease this process has, and what it may use. */
 export interface LeasedJob extends OwnFolder {
-  /** Identifies this lease. */
+  /** The id of this lease. No two leases share one. */
   readonly token: string;
   /** The folder or bucket that the job publishes to. */
   readonly store: JobStore;
-  /** Aborted, with a LostError, when the job is no longer ours. */
+  /** Aborted, with a LostError, once another run has taken over the job. */
   readonly lost: AbortSignal;
   /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
   readonly remote?: Remote;
@@ -115,8 +115,8 @@ export async function runIdsIn(runs: string, before?: string): Promise<readonly 
 }
 
 /**
- * The id of the newest complete run, optionally of `job` and older than `before`. Reads manifests from the newest on, and stops at
- * the first match. Without `job`, the run that `latest` points to counts as complete without a look at its manifest.
+ * The id of the newest complete run, optionally of `job` and older than `before`. Reads manifests from the newest on, and
+ * stops at the first complete run. Without `job`, trusts `latest` instead of reading the manifest of its run.
  */
 export async function newestComplete(
   { folder, runs }: Pick<JobFolders, "folder" | "runs">,
@@ -135,18 +135,18 @@ export async function newestComplete(
 /** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends LeasedJob {
   readonly runId: string;
-  /** The start of the run that began this work. For resumed work, that is an earlier run. */
+  /** When this work began. For resumed work, that is when the earlier run started. */
   readonly startedAt: Date;
   readonly work: string;
   /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
   readonly segments: string;
   /** The folder that becomes the run folder. */
   readonly stage: string;
-  /** Temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
+  /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
   readonly scratch: string;
 }
 
-/** The paths of a run in its owner's folder. Creates nothing. */
+/** The paths of a run in the folder of its owner. Creates nothing. */
 export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
   const work = join(leased.own, runId);
   const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
@@ -165,13 +165,13 @@ export async function runBefore(
   return undefined;
 }
 
-/** The bucket of a job, for the owner of its lease. */
+/** The bucket of a job, as the owner of the lease may use it. */
 export interface Remote {
   /** The bucket of the job, also used for the exchange of a run. Only runs in head.json are dumps. */
   readonly bucket: Bucket;
   /** Retries `work` during an outage of the store, for at most `service.outage`. `work` must be safe to repeat. */
   readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Rejects with LostError if the lease is lost. */
+  /** Checks the lease. Rejects with LostError if another run has taken over. */
   readonly confirm: () => Promise<void>;
 }
 

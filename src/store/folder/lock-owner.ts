@@ -8,13 +8,13 @@ const textOrNull = v.fallback(v.nullable(text), null);
 
 /** The process that owns the lock of a job. */
 const ownerSchema = object({
-  /** Identifies this lease, so that no two locks have the same content. Null in the lock of an unknown program. */
+  /** Identifies this lease, so that no two locks have the same content. Null if another program wrote the lock. */
   id: textOrNull,
   pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   host: text,
-  /** Start of the run, an ISO time. */
+  /** When the run began, as an ISO time. */
   since: v.fallback(text, "an unknown time"),
-  /** When the process began, in kernel ticks since boot. Distinguishes it from a later process with the same pid. */
+  /** When the process began, in kernel ticks since boot. It distinguishes the process from a later one with the same pid. */
   born: textOrNull,
   /** The kernel's pid namespace. In another one, such as another container, the pid is meaningless. */
   space: textOrNull,
@@ -27,7 +27,7 @@ export type Owner = Readonly<v.InferOutput<typeof ownerSchema>>;
 /** Milliseconds without a heartbeat after which an owner counts as dead, on any machine. */
 export const deadAfter = 120_000;
 
-/** Calls `beat`, which never rejects, at intervals, until the returned function is called. Does not keep the process alive. */
+/** Calls `beat` at intervals, until the returned function is called. `beat` must never reject. Does not keep the process alive. */
 export function startHeartbeat(every: number, beat: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -57,7 +57,7 @@ export function takenOverText(successor: string): string {
   return `this job was taken over by ${successor}: this run sent no heartbeat for two minutes, or its lock was removed. This run ends; the other one continues`;
 }
 
-/** This process as the owner of a lock. */
+/** The facts about this process, to write into a lock. */
 export async function thisOwner(since: Date): Promise<Owner & { readonly id: string }> {
   const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);
   return { id: randomUUID(), pid: process.pid, host: hostname(), since: since.toISOString(), born, space, boot };
@@ -85,7 +85,7 @@ export async function isAlive({ pid, host, born, space, boot }: Owner): Promise<
   return born === null || bornNow === null ? undefined : born === bornNow;
 }
 
-/** Field 22 of /proc/<pid>/stat, counted after the name, which may contain spaces. Null without /proc. */
+/** When a process began: field 22 of /proc/<pid>/stat, counted after the name, which may contain spaces. Null without /proc. */
 async function bornAt(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;

@@ -15,7 +15,7 @@ import {
 } from "./lock-owner.js";
 
 interface LockOptions {
-  /** Milliseconds between two heartbeats. */
+  /** Milliseconds between two heartbeats; default: 10 s. */
   readonly every?: number;
   /** The start of the error if another owner has the lock; default: `another run of this job is active`. */
   readonly busy?: string;
@@ -24,20 +24,23 @@ interface LockOptions {
 /** The lock of a job, owned by this process. */
 export interface Lock {
   readonly owner: Owner & { readonly id: string };
-  /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was no lock, or if it was released. */
+  /**
+   * The owner whose lock was taken over, and whether its process has certainly ended; undefined if there was no lock, or if it
+   * was released.
+   */
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
   /** Aborted with a LostError after we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
   readonly lost: AbortSignal;
-  /** Rejects with that LostError, which names the current owner, if we lost the lock. */
+  /** Checks the lock. Rejects with the LostError of `lost`, which names the current owner, if we lost it. */
   readonly confirm: () => Promise<void>;
   /**
-   * Releases the lock. Marks it through our own file handle first, then moves it into `folder`, which only we use. If another run
+   * Releases the lock: marks it through our own file handle, then moves it into `folder`, which only we use. If another run
    * has replaced the lock meanwhile, puts that lock back.
    */
   readonly release: (folder: string) => Promise<void>;
 }
 
-/** Our lock file under its own name. All its hard links share one heartbeat. */
+/** Our lock file under a name of its own. All its hard links share one heartbeat. */
 interface Mine {
   readonly path: string;
   readonly text: string;
@@ -49,8 +52,8 @@ interface Mine {
 /**
  * Takes the lock of a job. Throws BusyError, naming the owner, if another run has it. Takes over immediately if the lock was
  * released, or if its process ran on this machine and ended. Otherwise takes over after two minutes without a heartbeat, which
- * owners send every 10 s. The lock usually prevents two runs at the same time. Fencing (fence.ts) ensures that only one can
- * publish, because a frozen process does not know that it lost the lock.
+ * owners send every 10 s. The lock usually prevents two runs at the same time. It cannot ensure that only one publishes,
+ * because a frozen process does not know that it lost the lock; `fenceOthers` does.
  */
 export async function lockJob(folder: string, now: Date, { every = 10_000, busy }: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
@@ -110,9 +113,9 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 }
 
 /**
- * Puts our lock at `path`, or throws BusyError. To replace a stale lock, a process first takes a claim on it, `<path>.<its id>`. If
- * the stale lock still exists after that, no other process can replace it. If the process dies first, its claim becomes stale and
- * is taken over in the same way. Returns the owner that was replaced.
+ * Puts our lock at `path`, or throws BusyError. To replace a stale lock, a process first locks it with a second lock file, a
+ * claim: `<path>.<its id>`. If the stale lock still exists after that, no other process can replace it. If the process dies
+ * first, its claim becomes stale and is taken over in the same way. Returns the owner that was replaced.
  */
 async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {
@@ -143,14 +146,14 @@ async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
 async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   await mine.file.write(releaseMark, Buffer.byteLength(mine.text)).catch(() => {}); // on a full disk, it is removed without a mark
   if (!isLockOf(await readLock(path), mine.text)) return;
-  if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
+  if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder or the lock is gone
   const moved = await readLock(aside);
-  if (!moved) return; // our folder was fenced after the move
+  if (!moved) return; // a successor removed our folder after the move
   if (!isLockOf(moved, mine.text)) await link(aside, path).catch(ifPresent(undefined)).catch(ifAbsent(undefined));
   await rm(aside, { force: true });
 }
 
-/** Removes files that killed processes left next to the lock. Also removes claims, because they refer to locks other than ours. */
+/** Removes files that killed processes left next to the lock, and their claims (see `take`), which refer to earlier locks. */
 async function removeLeftovers(path: string, mine: Mine): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
   const own = (await readLock(path))?.id;
@@ -179,7 +182,7 @@ const releaseMark = "\nreleased\n";
 
 /** A lock file that was read. */
 interface LockFile {
-  /** Identifies this file with this content. Safe in a file name. */
+  /** The id of this file with this content. It can be part of a file name. */
   readonly id: string;
   readonly text: string;
   /** Time of the last heartbeat, in milliseconds by the disk's clock. */
@@ -187,8 +190,8 @@ interface LockFile {
 }
 
 /**
- * Reads a lock; undefined if there is none. Opens the file, because network drives return fresh facts only for opened files. Throws
- * StopError if the path is not a file.
+ * Reads a lock; undefined if there is none. Opens the file to get its facts, because network drives return stale facts of
+ * files that are not open. Throws StopError if the path is not a file.
  */
 export async function readLock(path: string): Promise<LockFile | undefined> {
   const file = await openRegular(path).catch(ifAbsent(undefined));
@@ -213,15 +216,15 @@ function isReleased({ text }: LockFile): boolean {
   return text.endsWith(releaseMark);
 }
 
-/** Whether a lock has this text, released or not. */
+/** Whether a lock is the one that was written with this text, released or not. */
 function isLockOf(found: LockFile | undefined, text: string): boolean {
   return found?.text === text || found?.text === `${text}${releaseMark}`;
 }
 
 interface Holder {
-  /** Undefined if its lock file cannot be read. */
+  /** The owner that the lock file names; undefined if its text is invalid. */
   readonly owner: Owner | undefined;
-  /** Undefined if unknown: see `isAlive`. */
+  /** Whether the process of the owner is alive; undefined if unknown: see `isAlive`. */
   readonly alive: boolean | undefined;
   /** Milliseconds since the last heartbeat. */
   readonly age: number;
