@@ -45,9 +45,9 @@ export default defineConfig({
           minShareCount: 2,
           test: (id) => !/\/dist\/(main|commands\/|compare\/|dump\/formats\/csv\.js)/.test(id),
         },
-        { name: "job", test: /\/dist\/(job\/load-job|cli\/check-line)\.js$/ },
+        { name: "job", test: /\/dist\/job\/load-job\.js$/ },
         // Modules to find and list runs, without the client of a service.
-        { name: "store", test: /\/dist\/store\/(find-(named|run)|decide-runs|list-runs)\.js$/ },
+        { name: "store", test: /\/dist\/store\/(find-(named|run)|list-runs)\.js$/ },
         { name: "run", test: /\/dist\/run\/run-job\.js$/ },
       ],
     },

@@ -100,7 +100,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   diff: /^compare\/read-changes\.ts$/,
   "string-width": /^cli\/display-width\.ts$/,
   "@clack/prompts": /^cli\/dialogue\.ts$/,
-  yargs: /^cli\/(help|command|completion)\.ts$/,
+  yargs: /^cli\/(help|command|completion|parse-command-line)\.ts$/,
   "@duckdb/node-api": /^duckdb\//,
   // External data enters here: answers, manifests, job files, and files that an earlier process left in its work folder. Result
   // schemas describe the output; the build generates types and JSON Schemas from them.

@@ -1,8 +1,7 @@
 import { env } from "node:process";
 import yargs, { type Argv } from "yargs";
 import { type Command, commonOptions, meaningOf, type Option } from "./command.js";
-import { outputOf } from "./help.js";
-import { isSwitch } from "./parse-command-line.js";
+import { isSwitch, outputOf } from "./parse-command-line.js";
 
 /** The completion script for a shell, without a final line break. It calls `kbdump` for every suggestion. */
 export async function completionScript(shell: "bash" | "zsh"): Promise<string> {

@@ -1,7 +1,7 @@
 import yargs, { type Argv } from "yargs";
 import { tool } from "../tool.js";
 import { type Command, commonOptions, descriptionOf, groups, type Option, type Options } from "./command.js";
-import { globalOptions } from "./parse-command-line.js";
+import { globalOptions, outputOf } from "./parse-command-line.js";
 
 declare module "yargs" {
   interface Argv<T> {
@@ -32,15 +32,6 @@ export function helpOfAll(commands: readonly Command[], columns: number | undefi
 export function helpOf(command: Command, columns: number | undefined): Promise<string> {
   const [name = ""] = command.name.split(" ");
   return outputOf(addCommand(parserFor(columns), command), [name, "--help"]);
-}
-
-/** The text that yargs prints for a command line. */
-export async function outputOf(parser: Argv, args: readonly string[]): Promise<string> {
-  let text = "";
-  await parser.parseAsync(args, {}, (_error, _parsed, output) => {
-    text = output;
-  });
-  return text;
 }
 
 function addCommand(parser: Argv, { name, about, positionals, options, epilog }: Command): Argv {

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { Argv } from "yargs";
 import { type Problem, UsageError } from "../errors.js";
 import { type Command, commonOptions, type Option, type Options } from "./command.js";
 
@@ -178,4 +179,13 @@ export function wrongLine(problems: readonly Problem[]): UsageError {
   if (first === undefined || problems.length > 1)
     return new UsageError(`${problems.length} problems with the command line:`, problems);
   return new UsageError(first.path === "" ? first.message : `${first.path}: ${first.message}`, problems, []);
+}
+
+/** The text that yargs prints for a command line. */
+export async function outputOf(parser: Argv, args: readonly string[]): Promise<string> {
+  let text = "";
+  await parser.parseAsync(args, {}, (_error, _parsed, output) => {
+    text = output;
+  });
+  return text;
 }
