@@ -20,7 +20,7 @@ To re-index a document of the sample data, as a change of its chunk settings doe
   curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/ID
 This replaces every chunk and loses every manual edit. It takes 5 seconds, or as many as ?seconds= says. The answer contains the new batch; with -H "Accept: text/plain", it is only the batch.
 
-With --demo, the service also accepts writes to chunks and child chunks, until it ends.
+With --demo, the service also accepts writes to chunks and child chunks, until it ends; docs/restore.md shows how to edit a chunk.
 
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
 

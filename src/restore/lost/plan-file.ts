@@ -57,7 +57,8 @@ export function planFileWriter(path: string, { run_id, job }: Manifest) {
 function headOf(job: string, runId: string): string {
   return `# What run ${runId} of job ${job} had, and the service does not have any more: a line per chunk or child chunk.
 # Change "restore: no" to "restore: yes", or the other way round; the rest is for you to decide by. Then:
-#   kbdump restore ${job}@${runId} --plan THIS_FILE
+#   kbdump restore ${job}@${runId} --plan THIS_FILE           (shows what it would write)
+#   kbdump restore ${job}@${runId} --plan THIS_FILE --apply   (writes it)
 # was: what is lost. now: what stands in its place; null: nothing does, and the row is added at the end.
 format: 1
 run: ${runId}
