@@ -20,7 +20,7 @@ export function openObject<const Entries extends v.ObjectEntries>(entries: Entri
   return v.pipe(v.custom<v.InferInput<typeof inner>>(isMapping, "an object"), inner);
 }
 
-/** What was expected of a missing entry, for the message of its issue. */
+/** The value that a missing entry should have had, for the message of its issue. */
 export function expectationOf(entries: v.ObjectEntries, issue: v.BaseIssue<unknown>): string | undefined {
   const entry = entries[String(issue.path?.[0].key)];
   return entry && v.safeParse(entry, undefined).issues?.[0].message;

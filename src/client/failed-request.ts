@@ -160,7 +160,7 @@ export interface SettingNames {
   readonly outage: string | null;
 }
 
-/** What messages need: the key, which they must not show, and the names of settings. */
+/** Settings of messages: the key, which they must not show, and the names of settings. */
 export interface MessageFacts {
   readonly key: string;
   /** The source of the key, such as `the variable KNOWLEDGE_API_KEY`. */

@@ -72,7 +72,7 @@ export const command = defineCommand({
 interface Written {
   /** The job file, followed by the key file if there is one. */
   readonly written: readonly string[];
-  /** What the user must do before the first run. */
+  /** The steps that are left to the user before the first run. */
   readonly needs: readonly string[];
 }
 

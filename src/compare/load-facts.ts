@@ -18,7 +18,7 @@ export interface RunSources {
   readonly child_chunks: CheckedRows;
 }
 
-/** What is compared, for both runs. */
+/** The documents to compare in two runs, and what holds for both. */
 export interface Comparison {
   readonly documents: readonly DocumentPair[];
   /** Whether all documents of both runs are compared. */

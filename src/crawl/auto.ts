@@ -44,7 +44,7 @@ export const noEvidence: ChildEvidence = {
 };
 
 /**
- * Where the children of a document come from. lists: read every child list. embedded: use the embedded children, and read the
+ * The source of a document's children. lists: read every child list. embedded: use the embedded children, and read the
  * child lists of chunks that embed none. none: the document has no children.
  */
 export type ChildSource = "lists" | "embedded" | "none";

@@ -5,7 +5,7 @@ import { ChildDigest, type ChildText } from "./digests.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type ReadPage, readList } from "./read-list.js";
 
-/** What `firstDifference` needs to read the child lists of sampled chunks. */
+/** The input that `firstDifference` needs to read the child lists of sampled chunks. */
 interface SampleReading {
   readonly chunkIdOf: (index: number) => string;
   readonly open: (chunkId: string) => ReadPage;

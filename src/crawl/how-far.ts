@@ -30,9 +30,9 @@ export interface ChunksSoFar extends ListSize {
 
 /** The children read so far, chunk by chunk in order. */
 export interface ChildrenSoFar {
-  /** What the pages of chunks show about children. */
+  /** The evidence in the pages of chunks about their children. */
   readonly evidence: ChildEvidence;
-  /** Where the children come from; null until decided, and if the job reads every list. */
+  /** The source of the children; null until decided, and if the job reads every list. */
   readonly plan: ChildPlan | null;
   /** Chunks whose children were read or are known not to exist. */
   readonly chunks: number;
@@ -63,7 +63,7 @@ export const noChildrenYet: ChildrenSoFar = {
   smallestPiece: null,
 };
 
-/** What is known after a page of chunks, besides its rows. */
+/** The facts known after a page of chunks, besides its rows. */
 type ChunkFacts = Pick<ChunksSoFar, "isAnchored" | "isSettled">;
 
 /** Adds a page of chunks to the progress. `rows`: its new rows. `unreadable`: the number of unreadable rows on all pages so far. */
@@ -93,7 +93,7 @@ export function withPlan(before: ChildrenSoFar, plan: ChildPlan, differing: numb
   return { ...decided, empty: listCounts(before.evidence, plan).asked, chunks: before.evidence.chunks };
 }
 
-/** Where rows are in their child list. `isFirst`: at its start. */
+/** The place of rows in their child list. `isFirst`: at its start. */
 interface PlaceInList {
   readonly isFirst: boolean;
   /** The sampled chunk, with the digest of the rows of its list so far; undefined if the chunk is not in the sample. */

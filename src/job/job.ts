@@ -40,7 +40,7 @@ export interface Shard {
   readonly count: number;
 }
 
-/** Where a job's runs are and how long to keep them. Enough for commands that do not ask the service. */
+/** The place of a job's runs, and how long to keep them. Enough for commands that do not ask the service. */
 export interface JobLocation {
   readonly name: string;
   readonly output: Pick<OutputOptions, "dir" | "bucket" | "keep">;

@@ -28,7 +28,7 @@ import { readText } from "./read-key.js";
 import { type JobFile, locationEntries } from "./schema/job-schema.js";
 import { nearestName } from "./schema/shapes.js";
 
-/** Where a job comes from: a file, the job file recorded by a run, or flags only. */
+/** The source of a job: a file, the job file recorded by a run, or flags only. */
 export type JobSource =
   | { readonly file: string }
   | { readonly what: string; readonly recorded: unknown }

@@ -39,7 +39,7 @@ export async function readKey(service: KeySource, env: NodeJS.ProcessEnv, option
   return keyFrom(value, place);
 }
 
-/** Where the key comes from, for messages. */
+/** The source of the key, for messages. */
 export function sourceOfKey({ apiKeyEnv, apiKeyFile, apiKeyCommand }: KeySource): string {
   if (apiKeyCommand !== undefined) return commandText(apiKeyCommand);
   return apiKeyFile === undefined ? `the variable ${apiKeyEnv}` : `the key file ${fileText(apiKeyFile)}`;

@@ -56,7 +56,7 @@ export const refusal = "refused: ";
 const pauseSchema = object({ pause: count });
 const nothing: BatchEnd = { submitted: [], large: [] };
 
-/** What the queue reports. Each report is only a hint and may be lost, because only the exchange decides which work is done. */
+/** The reports of the queue. Each is only a hint and may be lost, because only the exchange decides which work is done. */
 interface QueueListener {
   /** A worker ended a batch. `reason`: why it failed or was refused. */
   readonly onEnded: (id: string, end: BatchEnd, reason: string | undefined) => void;

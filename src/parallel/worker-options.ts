@@ -14,7 +14,7 @@ export interface WorkerOptions extends Required<Pick<RunOptions, "env" | "signal
   readonly name: string;
 }
 
-/** What a worker did until it ended by itself: the result of `kbdump worker --json`. */
+/** The work of a worker that ended by itself: the result of `kbdump worker --json`. */
 export const workerResult = result({
   status: v.literal("idle"),
   name: text,

@@ -333,7 +333,7 @@ interface ReadingOptions {
 }
 
 /**
- * What became of a document. submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended
+ * The outcome of a document. submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended
  * or started over.
  */
 type Taken = "submitted" | "large" | "over";

@@ -18,7 +18,7 @@ export interface DocumentForecast {
   readonly bytes: number;
 }
 
-/** What the forecasts of all documents have in common. */
+/** The facts that the forecasts of all documents share. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
   /** Rows per page, for lists of chunks and child lists. */

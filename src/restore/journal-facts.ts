@@ -76,7 +76,7 @@ interface JournaledWrite {
   outcome?: Outcome;
 }
 
-/** What the lines of a journal say. Each line, of this process or an earlier one, updates it. */
+/** The facts that the lines of a journal give. Each line, of this process or an earlier one, updates it. */
 export class JournalState {
   readonly #writes = new Map<number, JournaledWrite>();
   /** Writes whose effect is uncertain: the outcome is unknown, or they may still take effect. */

@@ -17,7 +17,7 @@ export class ExactNumber {
     this.text = text;
   }
   /**
-   * What JSON.stringify writes for this number: a lone surrogate, which never occurs in valid text. It tells `jsonText` to
+   * The text that JSON.stringify writes for this number: a lone surrogate, which never occurs in valid text. It tells `jsonText` to
    * write the exact number.
    */
   toJSON(): string {

@@ -90,7 +90,7 @@ async function read({ client, baseUrl, connecting }: OpenService, options: ReadO
 }
 
 /**
- * What to keep after a published run. A partial run keeps what it read, because `retryFailed` reads only what failed. A
+ * The work to keep after a published run. A partial run keeps what it read, because `retryFailed` reads only what failed. A
  * database that could not be published is kept for the next run.
  */
 function keptAfter(result: RunResult, job: Job): Kept {

@@ -162,7 +162,7 @@ function isWhole({ status, keyword }: DocumentRef): boolean {
   return status.length === 0 && keyword === undefined;
 }
 
-/** What one attempt adds to the progress of the run. */
+/** The counts that one attempt adds to the progress of the run. */
 type AttemptCounts = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
 
 const noCounts: AttemptCounts = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };

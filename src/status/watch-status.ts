@@ -194,7 +194,7 @@ class Poll {
   }
 }
 
-/** What the service had answered before this poll. */
+/** The answers of the service before this poll. */
 interface Earlier {
   /** Whether the service ever answered. */
   readonly service: boolean;

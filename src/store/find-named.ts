@@ -23,7 +23,7 @@ export interface FindOptions extends Partial<LocalCopyOptions> {
   readonly withDatabase?: boolean;
 }
 
-/** What a word names: a run folder, a database or a job. */
+/** The thing that a word names: a run folder, a database or a job. */
 type FoundThing =
   | { readonly kind: "run folder"; readonly folder: string }
   | { readonly kind: "database"; readonly file: string }
@@ -31,7 +31,7 @@ type FoundThing =
 
 export interface FoundJob {
   readonly kind: "job";
-  /** Where its runs are. For a job in a bucket: where its local copy is. `keep` is known only if the word names a job file. */
+  /** The place of its runs. For a job in a bucket: the place of its local copy. `keep` is known only if the word names a job file. */
   readonly location: JobLocation;
   readonly file?: string | undefined;
   /** The id of a run, or its beginning, if the word has one after an `@`. */

@@ -66,7 +66,7 @@ const checked = result({
   child_chunks: count,
   originals: v.pipe(orNull(count), v.description("null unless the job asks for originals")),
   attachments: v.pipe(orNull(count), v.description("files attached to chunks; null unless the job asks for originals")),
-  /** What was compared with the database; null if this was not requested, or the database could not be opened. */
+  /** The result of comparing with the database; null if this was not requested, or the database could not be opened. */
   database: orNull(checkedDatabase),
   notes: v.pipe(listOf(text), v.description("checks that were not possible, and why")),
 });

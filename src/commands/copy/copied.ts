@@ -83,7 +83,7 @@ function renderProblems(problems: readonly string[], page: Page): readonly strin
   return ["", ...title, ...firstOf(problems, mostProblems, renderOne, others)];
 }
 
-/** What to report about a document that was not completely copied: first why, then its failed rows. */
+/** The report about a document that was not completely copied: first why, then its failed rows. */
 function troublesOfCopied({ document_id: id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
   if (outcome === "restored") return [];
   const rows = failed.map((row) => ({ id, row, reason: row.reason }));

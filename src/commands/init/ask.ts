@@ -211,7 +211,7 @@ interface GivenAnswers {
 export interface AskedJob {
   readonly baseUrl: string;
   readonly allowHttp: boolean;
-  /** Where the key is: in a variable or a file. */
+  /** The place of the key: a variable or a file. */
   readonly key: { readonly variable: string } | { readonly file: string };
   readonly datasets: "all" | readonly AskedDataset[];
   readonly formats: readonly string[];

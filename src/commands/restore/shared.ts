@@ -121,7 +121,7 @@ interface Ended {
   readonly warnings: readonly string[];
 }
 
-/** What differs between a restore and a copy. */
+/** The parts that differ between a restore and a copy. */
 interface Work<Progress, Result, Answer> {
   readonly progress: Progress;
   readonly renderProgress: (progress: Progress) => Rendering;

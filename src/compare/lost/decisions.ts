@@ -12,7 +12,7 @@ export interface Decision {
   readonly now_answer?: string | null | undefined;
 }
 
-/** What the owner decided and asked for. */
+/** The owner's decisions and wishes. */
 export interface PlanOptions {
   /** The decisions on rows by id; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;

@@ -214,7 +214,7 @@ function textsOf({ content, answer, keywords }: ChunkRow): ChunkTexts {
   return { content, answer, keywords: keywords?.length ? keywords : null };
 }
 
-/** What to write of a chunk, and whether its place is known only from its neighbours. */
+/** The parts of a chunk to write, and whether its place is known only from its neighbours. */
 interface Writes {
   readonly texts: boolean;
   readonly disable: boolean;

@@ -36,7 +36,7 @@ export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
 /** A service that a job file or the environment names. */
 export interface OwnService {
   readonly url: string;
-  /** Where the URL comes from, for messages: the path of the job file, or the name of the variable. */
+  /** The source of the URL, for messages: the path of the job file, or the name of the variable. */
   readonly place: string;
 }
 

@@ -3,7 +3,7 @@ import { plainText } from "../../safe-text.js";
 
 /** The request that failed. */
 interface Attempt {
-  /** What failed, as a verb that follows "cannot", such as `read` or `write`. */
+  /** The operation that failed, as a verb that follows "cannot", such as `read` or `write`. */
   readonly what: string;
   /** The address of the object: `s3://bucket/key`. */
   readonly url: string;
