@@ -35,7 +35,7 @@ export function discoveryOfShard({ datasets, found }: Discovery, shard: Shard): 
 }
 
 /**
- * The datasets of which this shard reads the rows that belong to no document: metadata fields, settings and the status of
+ * The datasets whose rows without a document this shard reads: metadata fields, settings and the status of
  * batches.
  */
 export function datasetsOfShard(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {

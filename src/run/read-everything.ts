@@ -102,7 +102,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
 /** The part of a job that a run reads. */
 interface Share {
   readonly discovery: Discovery;
-  /** The datasets of which this run reads the rows that belong to no document. */
+  /** The datasets whose rows without a document this run reads. */
   readonly datasets: readonly ListedDataset[];
   /** The list of the documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;

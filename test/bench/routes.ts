@@ -5,7 +5,7 @@ import { type Dataset, numbersOf } from "./dataset.js";
 import { SearchAnswers } from "./elasticsearch.js";
 import type { RequestKind } from "./served.js";
 
-/** What a request counts as in `Served`, and the body of its answer; undefined: 404. */
+/** The kind under which `Served` counts a request, and the body of its answer; undefined: 404. */
 export interface Answer {
   readonly kind: RequestKind;
   readonly body: Buffer | undefined;

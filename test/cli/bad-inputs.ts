@@ -21,7 +21,7 @@ export interface BadInput {
   readonly run?: (manifest: string) => string;
   /** The expected exit code; 2 (usage) by default. */
   readonly code?: number;
-  /** What stderr must contain. If it ends with a line feed, stderr must end with it. */
+  /** The text that stderr must contain. If it ends with a line feed, stderr must end with it. */
   readonly says: string;
 }
 

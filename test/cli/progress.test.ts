@@ -12,7 +12,7 @@ const progressOf = (facts: Partial<RunProgress>): RunProgress => ({
   ...facts,
 });
 
-/** What the view shows for a run with these counts after `elapsed` milliseconds; the run started with no pages done. */
+/** The text of the view for a run with these counts after `elapsed` milliseconds; the run started with no pages done. */
 function factsAfter(elapsed: number, facts: Partial<RunProgress>) {
   const progress = progressOf({ ...facts, pagesDone: 0 });
   const rendering = renderRun(progress);

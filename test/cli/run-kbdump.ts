@@ -12,7 +12,7 @@ export interface Finished {
 
 const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
 
-/** What the program sees of the environment of the tests, so that no key of this machine leaks in. */
+/** The environment that tests give the program, so that no key of this machine leaks in. */
 export const cleanEnv: NodeJS.ProcessEnv = { PATH, HOME, NODE_COMPILE_CACHE };
 
 /** Starts the built program with the given variables. */

@@ -19,7 +19,7 @@ const textOf = (child: Listed) => JSON.stringify(child);
 const children = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `k${at}` }));
 const chunk = (id: number, count: number): Listed => ({ id: `c${id}`, child_chunks: children(count) });
 
-/** What `auto` learns from a document that is read in pages. `counts`: how many children each chunk embeds. */
+/** The evidence that `auto` has of a document that is read in pages. `counts`: how many children each chunk embeds. */
 function evidenceOf(docForm: string | null, counts: readonly number[], pageSize = 100): ChildEvidence {
   const records = counts.map((count, at) => chunk(at, count));
   let evidence = noEvidence;

@@ -20,7 +20,7 @@ interface PastRun {
   readonly files: Readonly<Record<Kind, string>>;
 }
 
-/** What a run reads from the service, as tables, and all rows that the database should have after it. */
+/** The rows that a run reads from the service, as tables, and all rows that the database should have after it. */
 function readBy(service: Knowledge, kept: Knowledge, complete: Set<string>, outcome: Readonly<Record<string, string>>) {
   const given = new Map([...service].filter(([id]) => outcome[id] === "complete" || outcome[id] === "unstable"));
   const taken = [...given].filter(([id]) => outcome[id] === "complete" || !complete.has(id));

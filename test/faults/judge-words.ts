@@ -1,7 +1,7 @@
 import type { JobState } from "./job-state.js";
 import type { Ended } from "./program.js";
 
-/** What a program left that its output must not contradict. */
+/** The state that a program left, and that its output must not contradict. */
 export type Found = Pick<JobState, "runs" | "sound" | "complete" | "latest"> & {
   readonly database: Pick<JobState["database"], "runs">;
 };

@@ -8,7 +8,7 @@ export type Freeze =
   | { readonly at: "call"; readonly call: FileCall; readonly action: "stop" | "stop-after" }
   | { readonly at: "moment"; readonly moment: number };
 
-/** What happens to programs A and B in one round. */
+/** The course of programs A and B in one round. */
 export interface Schedule {
   readonly freeze: Freeze;
   /** How A loses the lock: a user removes it, or B, on another host, takes over because A seems dead. */

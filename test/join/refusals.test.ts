@@ -6,7 +6,7 @@ import { inFull } from "../rounds.js";
 import { underLease } from "../under-lease.js";
 import { startJoining } from "./joining.js";
 
-/** What a join left: the names in the job folder, without the shards. */
+/** The files that a join left: the names in the job folder, without the shards. */
 const left = async (dir: string) => (await readdir(join(dir, "test"))).filter((name) => name !== "shards");
 
 test.runIf(inFull)("a damaged shard is refused, with everything that is wrong, and nothing is written", async () => {

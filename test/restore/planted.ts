@@ -15,7 +15,7 @@ export const places = [
   ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
 ] as const;
 
-/** What a planted link leads to. */
+/** The target of a planted link. */
 export const targets = ["file", "folder", "nothing"] as const;
 
 /** A link that is planted before one of several restores, numbered from 0. */
@@ -36,7 +36,7 @@ export function pathOf(run: string, place: string, url: string): string {
   return join(`${run}.restore`, place.replace("to/host", `to/${basename(copyFolderOf(run, url))}`));
 }
 
-/** What the error says after the path if there is a link. */
+/** The end of the error, after the path, if there is a link. */
 export const isLink = "is a symbolic link, which is not followed; remove it";
 
 /** Creates a file, a folder or a link at a path. `mine`: a path outside of the restore folder, to which a link may lead. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * What a proxy does to a request. `pass`: the request and its answer arrive. `lose answer`: the service executes the request, and
+ * The proxy's treatment of a request. `pass`: the request and its answer arrive. `lose answer`: the service executes the request, and
  * the connection breaks before the answer arrives. `lose request`: the connection breaks before the request arrives. `refuse`: the
  * proxy answers 503 instead of the service. `late`: the connection breaks, and the request arrives this many milliseconds later. A
  * number: the answer is delayed by this many milliseconds. A status: the service executes the request, but this is the answer.

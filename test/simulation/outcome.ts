@@ -8,7 +8,7 @@ import { documentId } from "./service/ids.js";
 import type { SimulatedService } from "./service/service.js";
 import type { Stored } from "./stored.js";
 
-/** What a process achieved that finished its work. */
+/** The result of a process that finished its work. */
 export interface Through {
   readonly reading: Reading;
   readonly progress: RunProgress;

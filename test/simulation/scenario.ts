@@ -44,7 +44,7 @@ export interface Refused {
 export interface JobShape {
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "anchored" | "counts";
-  /** Where the documents of the job come from. named: the job names every document. all: the run lists them from the service. */
+  /** The source of the job's documents. named: the job names every document. all: the run lists them from the service. */
   readonly documents: "named" | "all";
   readonly concurrency: number;
   readonly retries: number;
@@ -83,7 +83,7 @@ export interface FaultShape {
 }
 
 /**
- * What an edit does. append: adds a chunk after the greatest position, as the service does. late append: the same, but the row is
+ * The effect of an edit. append: adds a chunk after the greatest position, as the service does. late append: the same, but the row is
  * stored some answers after the add took its position; some such adds start before the simulation, and rows with greater positions
  * are already stored. append at once: adds a chunk at the greatest position, which two concurrent requests may both get. insert:
  * adds a chunk anywhere. replace: a delete anywhere and an append at the same moment. trade: two chunks trade positions. content

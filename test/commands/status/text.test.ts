@@ -116,7 +116,7 @@ function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean 
   };
 }
 
-/** What a terminal shows after this output, line by line. */
+/** The screen of a terminal after this output, line by line. */
 function screenOf(written: readonly string[]): readonly string[] {
   const screen = new Screen(60);
   screen.write(written.join(""));

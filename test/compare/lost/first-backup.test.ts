@@ -156,7 +156,7 @@ function timeOf({ chunks, indexed_at }: MadeDocument): number | null {
   return younger * 2 <= chunks.length ? indexed_at : null;
 }
 
-/** What a plan does with the rows, in the form of `Expected`. */
+/** The decisions of a plan on the rows, in the form of `Expected`. */
 function foundIn(plan: DocumentPlan | undefined): Expected {
   if (!plan) return { lost: 0, manual_edits: 0, restored: [], listed: [] };
   const { lost, manual_edits, restores, listed } = plan;

@@ -6,7 +6,7 @@ const browser = useBrowser();
 
 type Values = readonly (number | string | null)[];
 
-/** What happens to a column at three clicks on its header: its cells before and after each, and the sort order that the header reports. */
+/** The effect of three clicks on the header of a column: its cells before and after each, and the sort order that the header reports. */
 interface Clicked {
   readonly before: Values;
   readonly after: readonly { readonly order: string | null; readonly values: Values }[];

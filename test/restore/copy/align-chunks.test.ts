@@ -63,7 +63,7 @@ test("a chunk that this copy did not add is foreign, even with the texts of the 
 });
 
 /**
- * What happens to a request. `late`: it arrives after this many other requests; `ended`: the service stored it, but the process
+ * The outcome of a request. `late`: it arrives after this many other requests; `ended`: the service stored it, but the process
  * ended before the answer.
  */
 const fate = fc.oneof(

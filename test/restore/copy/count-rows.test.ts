@@ -37,7 +37,7 @@ type Both = Awaited<ReturnType<typeof readBoth>>[number];
 /** Whether a text is blank: the service refuses such a text. */
 const isBlank = (text: string | null) => (text ?? "").trim() === "";
 
-/** What `readBoth` should find, computed from all chunks of the dump. */
+/** The result that `readBoth` should have, computed from all chunks of the dump. */
 function expected({ document: { doc_form, child_chunk_count }, chunks }: Both) {
   const coming = chunks.filter(
     ({ content, answer }) => !isBlank(content) && (doc_form !== "qa_model" || !isBlank(answer)),

@@ -15,7 +15,7 @@ export interface Seen {
 }
 
 /**
- * What happens to a request. `lost`: the service executes it, but the connection closes without an answer. `cut`: the connection
+ * The outcome of a request. `lost`: the service executes it, but the connection closes without an answer. `cut`: the connection
  * closes, and the service never receives it. `late`: the connection closes, and the service executes it after this many other
  * requests. A status: the service refuses it; with `isDone`, it does so after executing it.
  */

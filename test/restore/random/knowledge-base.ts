@@ -26,7 +26,7 @@ export interface Standing extends Texts {
   readonly children: readonly StandingChild[];
 }
 
-/** What the document reports about its first indexing, which ended at second 2. The chunks are older. */
+/** The document's fields about its first indexing, which ended at second 2. The chunks are older. */
 const details = {
   ...{ data_source_info: { upload_file: { id: "00000000-0000-4000-8000-000000000003" } }, completed_at: 2 },
   document_process_rule: { mode: "custom", rules: { segmentation: { separator: "\n", max_tokens: 500 } } },

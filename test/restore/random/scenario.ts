@@ -17,7 +17,7 @@ interface EditOfChunk {
   readonly at: number;
 }
 
-/** What the proxy does to the n-th write; default: "pass". */
+/** The proxy's treatment of the n-th write; default: "pass". */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse";
 
 /** Everything that happens to one document between its upload and the restore. */

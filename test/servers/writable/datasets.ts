@@ -52,7 +52,7 @@ function nameTaken(): Refusal {
   return new Refusal(409, "dataset_name_duplicate", message);
 }
 
-/** What a change of a dataset depends on, besides the dataset. */
+/** The other things that a change of a dataset depends on. */
 interface Circumstances {
   /** The available embedding models, the default first; null for any. */
   readonly models: readonly string[] | null;

@@ -6,7 +6,7 @@ import { isMild } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** What a run left: the bytes of every document, and how each was read. */
+/** The result of a run: the bytes of every document, and how each was read. */
 export interface Left {
   readonly segments: ReadonlyMap<string, string>;
   readonly documents: string;

@@ -14,7 +14,7 @@ export interface Ended {
   readonly error?: unknown;
 }
 
-/** What happened when a schedule was played. */
+/** The result of playing a schedule. */
 export interface PlayedHolders {
   /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];

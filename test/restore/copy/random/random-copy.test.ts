@@ -114,7 +114,7 @@ function factsOf({ name, description, indexing_technique: technique, tags, doc_m
   };
 }
 
-/** What the copy of a document must look like, in the form that `standing` returns. */
+/** The expected copy of a document, in the form that `standing` returns. */
 function expected(document: DrawnDocument, { technique }: Scenario) {
   const { name, form, state, value } = document;
   const childrenOf = ({ content, children }: DrawnChunk) => {
@@ -154,7 +154,7 @@ function customizedOf({ chunks }: CopiedDocument): readonly string[] {
   );
 }
 
-/** What the copy of a document looks like, in the form that `expected` returns. */
+/** The copy of a document as it is, in the form that `expected` returns. */
 function standing({ name, doc_form: form, enabled, archived, doc_metadata, chunks }: CopiedDocument) {
   return {
     ...{ name, form, enabled, archived },

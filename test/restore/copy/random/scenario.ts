@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type PlantedLink, plantedLink } from "../../planted.js";
 
-/** What the proxy does to the n-th write; default: "pass". */
+/** The proxy's treatment of the n-th write; default: "pass". */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse" | { readonly late: number };
 
 export interface DrawnChild {
