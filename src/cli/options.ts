@@ -7,7 +7,7 @@ import type { ReadProgress } from "../read-progress.js";
 import type { FindOptions } from "../store/find-named.js";
 import type { ArgumentsOf, Environment, Option, Options, Positionals } from "./command.js";
 import type { Dialogue } from "./dialogue.js";
-import { renderReading } from "./progress.js";
+import { renderReading } from "./progress-text.js";
 
 export const jobPositional = {
   job: { type: "string", names: "job file", describe: "job file, or the name of a job that has run" },

@@ -1,6 +1,6 @@
 import { defineCommand, type Options } from "../cli/command.js";
 import { findOptionsFrom } from "../cli/options.js";
-import { progressOfRun, renderWork, within } from "../cli/progress.js";
+import { progressOfRun, renderWork, within } from "../cli/progress-text.js";
 import type { Rendering } from "../cli/progress-view.js";
 import type { Problem } from "../errors.js";
 import {

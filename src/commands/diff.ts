@@ -2,7 +2,7 @@ import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { comparisonMemoryOption, findOptionsFrom, outOption } from "../cli/options.js";
 import { jsonItems, printPieces, printResult } from "../cli/output.js";
-import { renderReading } from "../cli/progress.js";
+import { renderReading } from "../cli/progress-text.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import {
   type ChangeCounts,

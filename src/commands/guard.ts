@@ -4,7 +4,7 @@ import { countText, rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Surroundings } from "../cli/command.js";
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
-import { renderRun, renderWork } from "../cli/progress.js";
+import { renderRun, renderWork } from "../cli/progress-text.js";
 import type { Rendering } from "../cli/progress-view.js";
 import { type Page, pageFor, terminalText } from "../cli/text.js";
 import { InterruptedError, type Problem, StopError, UsageError } from "../errors.js";

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { withFolderName } from "../cli/bucket-names.js";
 import { defineCommand } from "../cli/command.js";
 import { findOptionsFrom, formatOption, outOption } from "../cli/options.js";
-import { renderReading } from "../cli/progress.js";
+import { renderReading } from "../cli/progress-text.js";
 import { count, listOf, result, text } from "../schema.js";
 import { commandText } from "../shell-text.js";
 import { runResult } from "./run/result.js";

@@ -3,7 +3,7 @@ import { defineCommand } from "../cli/command.js";
 import { checkJobIsNamed } from "../cli/flag-values.js";
 import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { renderRun } from "../cli/progress.js";
+import { renderRun } from "../cli/progress-text.js";
 import { type Column, renderTable } from "../cli/table.js";
 import { firstOf, messageText, type Page, plain, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes } from "../errors.js";

@@ -3,7 +3,7 @@ import { bytesText, countText, lostText, numberText } from "../amounts.js";
 import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
-import { renderReading } from "../cli/progress.js";
+import { renderReading } from "../cli/progress-text.js";
 import { renderPaths, shortPath } from "../cli/table.js";
 import { type Page, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes } from "../errors.js";

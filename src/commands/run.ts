@@ -3,7 +3,7 @@ import { type CommonArguments, defineCommand, type Environment } from "../cli/co
 import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
 import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
 import { isProblem, wrongLine } from "../cli/parse-command-line.js";
-import { renderRun } from "../cli/progress.js";
+import { renderRun } from "../cli/progress-text.js";
 import { mostShards } from "../dump/manifest.js";
 import { InterruptedError, LostError, type Problem, StopError, UnprintedError, UsageError } from "../errors.js";
 import { gotText } from "../job/got-text.js";

@@ -4,7 +4,7 @@ import { rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption, runPositional } from "../cli/options.js";
-import { renderReading } from "../cli/progress.js";
+import { renderReading } from "../cli/progress-text.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";

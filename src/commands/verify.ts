@@ -3,7 +3,7 @@ import { countText } from "../amounts.js";
 import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
-import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
+import { progressOfRun, renderReading, renderWork, within } from "../cli/progress-text.js";
 import type { Rendering, View } from "../cli/progress-view.js";
 import { type Page, terminalText, wrapped } from "../cli/text.js";
 import { manifestName } from "../dump/manifest.js";

@@ -3,7 +3,7 @@ import { countText, rowsText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationOption, wholeNumberFrom } from "../cli/flag-values.js";
 import { jobFrom, outOption } from "../cli/options.js";
-import { progressOfRun, renderWork } from "../cli/progress.js";
+import { progressOfRun, renderWork } from "../cli/progress-text.js";
 import type { Rendering } from "../cli/progress-view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunProgress, type RunProgress, waitingForDocuments } from "../job/run-progress.js";

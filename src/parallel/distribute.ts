@@ -3,7 +3,7 @@ import { type Discovery, documentsOf } from "../crawl/discovery.js";
 import { forEachOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
-import { noteDistributed, planHash } from "../segments/earlier-work.js";
+import { noteDistributed, planHash } from "../segments/resume.js";
 import type { ReadOptions } from "../segments/read-documents.js";
 import { namesOfBegun } from "../segments/shared-segments.js";
 import { runBefore } from "../store/folder/job-folders.js";

@@ -3,7 +3,7 @@ import type { DocumentRef } from "../client/knowledge-api.js";
 import { isRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
 import { object, text } from "../schema.js";
-import { planHash } from "../segments/earlier-work.js";
+import { planHash } from "../segments/resume.js";
 import { tool } from "../tool.js";
 
 /** A run, and everything that a worker must agree with. It is in each batch, and in `plan.json` in the exchange. */

@@ -14,7 +14,7 @@ import type { Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { countOriginalRequests } from "../originals/ask-for-file.js";
 import { requestCounts } from "../run/write-manifest.js";
-import { findEarlierWork } from "../segments/earlier-work.js";
+import { findEarlierWork } from "../segments/resume.js";
 import { captureStatus } from "../status/capture-status.js";
 import { foldersOf } from "../store/folder/job-folders.js";
 import { readLock, refuseHeld } from "../store/folder/lock.js";

@@ -7,7 +7,7 @@ import type { Job } from "../job/job.js";
 import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/open-exchange.js";
-import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../segments/earlier-work.js";
+import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../segments/resume.js";
 import { removeFrom } from "../store/folder/folder-store.js";
 import type { LeasedJob } from "../store/folder/job-folders.js";
 import { type Workspace, workspaceIn } from "../store/folder/job-folders.js";

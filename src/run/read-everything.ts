@@ -32,7 +32,7 @@ import type { Row } from "../rows/row.js";
 import { sumOfDrift } from "../rows/row-from-record.js";
 import { plainText } from "../safe-text.js";
 import type { DocumentResult, DumpedDocument } from "../segments/document-result.js";
-import { readOnce } from "../segments/earlier-work.js";
+import { readOnce } from "../segments/resume.js";
 import { prefetchOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
 import { captureStatus, type StatusReading, statusReadingSchema } from "../status/capture-status.js";
 import { nameAndId } from "../words.js";

@@ -20,7 +20,7 @@ import { allKinds, type Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
 import { DocumentSegments } from "../segments/document-on-disk.js";
 import type { DumpedDocument } from "../segments/document-result.js";
-import { planHash } from "../segments/earlier-work.js";
+import { planHash } from "../segments/resume.js";
 import type { RequestSum } from "../segments/request-sum.js";
 import type { Workspace } from "../store/folder/job-folders.js";
 import { runIdsIn } from "../store/folder/job-folders.js";

@@ -13,7 +13,7 @@ import {
 import { filteredDatasets, type Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
-import { type DumpDatabase, type RowFilter, recordOf } from "./dump-database.js";
+import { type DumpDatabase, type RowFilter, recordOf } from "./query-dump.js";
 
 /**
  * Maximum bytes of a child list that chunks embed. If a document has a longer one, its chunks embed no children: a page holds

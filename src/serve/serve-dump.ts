@@ -4,7 +4,7 @@ import { filteredDatasets } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
-import { DumpDatabase } from "./dump-database.js";
+import { DumpDatabase } from "./query-dump.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
 
 export interface ServeOptions {

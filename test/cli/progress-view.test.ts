@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { widthOf } from "../../src/cli/display-width.js";
-import { renderRun } from "../../src/cli/progress.js";
+import { renderRun } from "../../src/cli/progress-text.js";
 import { openView, type Rendering } from "../../src/cli/progress-view.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
 

@@ -4,7 +4,7 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { commands, runCommandLine } from "../../src/cli/cli.js";
 import { outputFlags, printError } from "../../src/cli/output.js";
-import { renderReading, renderRun } from "../../src/cli/progress.js";
+import { renderReading, renderRun } from "../../src/cli/progress-text.js";
 import { openView } from "../../src/cli/progress-view.js";
 import { loadAll } from "../../src/cli/registry.js";
 import { resultJsonSchemas } from "../../src/cli/write-schemas.js";

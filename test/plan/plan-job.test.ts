@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InterruptedError, StopError } from "../../src/errors.js";
-import { planHash } from "../../src/segments/earlier-work.js";
+import { planHash } from "../../src/segments/resume.js";
 import { lockJob } from "../../src/store/folder/lock.js";
 import { inFull, rounds } from "../rounds.js";
 import { makeIndexed } from "../run/documents/proving.js";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { listOf, text } from "../../src/schema.js";
-import { readOnce } from "../../src/segments/earlier-work.js";
+import { readOnce } from "../../src/segments/resume.js";
 import { testFolder } from "../run/job-for.js";
 
 const schema = listOf(text);

@@ -1,7 +1,7 @@
 import { countText, durationText, numberText } from "../../amounts.js";
 import { cutToWidth } from "../../cli/display-width.js";
 import type { ProgressFacts, ReadingFacts } from "../../cli/log-schema.js";
-import { renderBar } from "../../cli/progress.js";
+import { renderBar } from "../../cli/progress-text.js";
 import type { News, Rendering } from "../../cli/progress-view.js";
 import { type Column, renderTable } from "../../cli/table.js";
 import { type Page, type Paint, plain, secondsFrom, terminalText, wrapped } from "../../cli/text.js";

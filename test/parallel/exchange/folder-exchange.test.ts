@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { isThere } from "../../../src/files/files.js";
 import { folderExchange, ownFolderExchange } from "../../../src/parallel/folder-exchange.js";
 import { removeOtherExchanges } from "../../../src/parallel/open-exchange.js";
-import { findEarlierWork, planHash } from "../../../src/segments/earlier-work.js";
+import { findEarlierWork, planHash } from "../../../src/segments/resume.js";
 import { rounds } from "../../rounds.js";
 import { underLease } from "../../under-lease.js";
 import { testExchange } from "./contract.js";

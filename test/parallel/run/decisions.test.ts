@@ -12,7 +12,7 @@ import { batchSchema, queueName } from "../../../src/parallel/queue.js";
 import { documentsOf, planText, reasonToRefuse } from "../../../src/parallel/run-plan.js";
 import { ReportedRequests, WorkersProgress } from "../../../src/parallel/workers-progress.js";
 import { valueIf } from "../../../src/schema.js";
-import { planHash } from "../../../src/segments/earlier-work.js";
+import { planHash } from "../../../src/segments/resume.js";
 import { tool } from "../../../src/tool.js";
 
 const placed = (names: readonly string[]): readonly DocumentToRead[] =>

@@ -9,7 +9,7 @@ import type { Job } from "../../../src/job/job.js";
 import { resolvedOptions } from "../../../src/job/recorded-options.js";
 import { planJob } from "../../../src/plan/plan-job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
-import { planHash } from "../../../src/segments/earlier-work.js";
+import { planHash } from "../../../src/segments/resume.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { inFull } from "../../rounds.js";
 import { allOf, expectWhole, startPlace } from "./sharding.js";
