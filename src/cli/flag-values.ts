@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
+import { mostShards } from "../dump/manifest.js";
 import { type Problem, UsageError } from "../errors.js";
 import { gotText } from "../job/got-text.js";
+import type { Shard } from "../job/job.js";
 import { brokenBrokerRule } from "../parallel/broker.js";
 
 const units: Readonly<Record<string, number>> = {
@@ -42,6 +44,29 @@ export function wholeNumberFrom(path: string, given: unknown, least: number, mos
   if (number !== undefined && number >= least && number <= (most ?? number)) return number;
   const bounds = most === undefined ? `from ${least}` : `from ${least} to ${most}`;
   return { path, message: `got ${gotText(number ?? given, [])}, expected a whole number ${bounds}` };
+}
+
+/** Kubernetes numbers the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
+const indexVariable = "JOB_COMPLETION_INDEX";
+
+/** Parses `3/16`, or `auto/16` in a Kubernetes pod. Returns the problem with anything else. */
+export function shardFrom(given: string, env: NodeJS.ProcessEnv): Shard | Problem {
+  const expected = `expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
+  const problem = { path: "--shard", message: `got ${gotText(given, [])}, ${expected}` };
+  const [, part = "", digits = ""] = /^(\d{1,5}|auto)\/(\d{1,5})$/.exec(given) ?? [];
+  const count = Number(digits);
+  if (part === "" || count < 1 || count > mostShards) return problem;
+  const index = part === "auto" ? indexFrom(env[indexVariable], count) : Number(part);
+  if (typeof index !== "number") return index;
+  return index >= 1 && index <= count ? { index, count } : problem;
+}
+
+/** The index from 1, or the problem with it. */
+function indexFrom(given: string | undefined, count: number): number | Problem {
+  if (given !== undefined && /^\d{1,5}$/.test(given) && Number(given) < count) return Number(given) + 1;
+  const got = given === undefined ? "it is not set" : `it is ${gotText(given, [])}`;
+  const message = `auto takes the index from ${indexVariable}, which Kubernetes sets in the pods of an Indexed Job: ${got}, expected 0 to ${count - 1}`;
+  return { path: "--shard", message };
 }
 
 /** Names of environment variables. They cannot be confused with addresses, which always have a colon. */

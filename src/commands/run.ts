@@ -1,13 +1,11 @@
 import { countText, durationText, numberText } from "../amounts.js";
 import { type CommonArguments, defineCommand, type Environment } from "../cli/command.js";
-import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
+import { brokerFrom, checkJobIsNamed, durationFrom, shardFrom } from "../cli/flag-values.js";
 import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
 import { isProblem, wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress-text.js";
-import { mostShards } from "../dump/manifest.js";
 import { InterruptedError, LostError, type Problem, StopError, UnprintedError, UsageError } from "../errors.js";
-import { gotText } from "../job/got-text.js";
-import type { Job, Shard } from "../job/job.js";
+import type { Job } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
 import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import { runResult } from "./run/result.js";
@@ -145,29 +143,6 @@ export async function runAndReport(
   const elapsed = performance.now() - start;
   const { printRun } = await import("./run/summary.js"); // slow to load
   return printRun(result, elapsed, args, environment);
-}
-
-/** Kubernetes numbers the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
-const indexVariable = "JOB_COMPLETION_INDEX";
-
-/** Parses `3/16`, or `auto/16` in a Kubernetes pod. Returns the problem with anything else. */
-export function shardFrom(given: string, env: NodeJS.ProcessEnv): Shard | Problem {
-  const expected = `expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
-  const problem = { path: "--shard", message: `got ${gotText(given, [])}, ${expected}` };
-  const [, part = "", digits = ""] = /^(\d{1,5}|auto)\/(\d{1,5})$/.exec(given) ?? [];
-  const count = Number(digits);
-  if (part === "" || count < 1 || count > mostShards) return problem;
-  const index = part === "auto" ? indexFrom(env[indexVariable], count) : Number(part);
-  if (typeof index !== "number") return index;
-  return index >= 1 && index <= count ? { index, count } : problem;
-}
-
-/** The index from 1, or the problem with it. */
-function indexFrom(given: string | undefined, count: number): number | Problem {
-  if (given !== undefined && /^\d{1,5}$/.test(given) && Number(given) < count) return Number(given) + 1;
-  const got = given === undefined ? "it is not set" : `it is ${gotText(given, [])}`;
-  const message = `auto takes the index from ${indexVariable}, which Kubernetes sets in the pods of an Indexed Job: ${got}, expected 0 to ${count - 1}`;
-  return { path: "--shard", message };
 }
 
 /** The limits of `--max-duration`. Node's timers allow at most 24 days. */

@@ -4,8 +4,8 @@ import { filteredDatasets } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
-import { DumpDatabase } from "./query-dump.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
+import { DumpDatabase } from "./query-dump.js";
 
 export interface ServeOptions {
   /** The port on 127.0.0.1; default: 0, a free port. */

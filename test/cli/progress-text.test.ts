@@ -1,6 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { RecentRate, renderBar, renderReading, renderRun, silentTime, waitingText } from "../../src/cli/progress-text.js";
+import {
+  RecentRate,
+  renderBar,
+  renderReading,
+  renderRun,
+  silentTime,
+  waitingText,
+} from "../../src/cli/progress-text.js";
 import { openView } from "../../src/cli/progress-view.js";
 import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
 

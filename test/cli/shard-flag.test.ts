@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shardFrom } from "../../../src/commands/run.js";
+import { shardFrom } from "../../src/cli/flag-values.js";
 
 test.each([
   ["1/1", {}, { index: 1, count: 1 }],
