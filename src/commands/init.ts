@@ -219,7 +219,7 @@ child_chunks: all                       # all; auto: only the child lists that a
 consistency: anchored                   # anchored: read pages of chunks once if that proves them complete; sweeps: always twice; counts: may lose rows
 details: auto                           # also settings of datasets, and details of edited documents; true: of all, as copy needs; false: none
 originals: false                        # true: also the files that the documents were made from, and attachments of chunks
-resume_within: 24                       # hours within which an interrupted run is resumed
+resume_within: 48                       # hours within which an interrupted run is resumed
 
 output:
   dir: ${dir} # or s3://bucket/prefix

@@ -70,7 +70,7 @@ const contractJob: Job = {
   consistency: "anchored",
   details: "auto",
   originals: false,
-  resumeWithin: 24,
+  resumeWithin: 48,
   output: {
     dir: "output",
     bucket: undefined,

@@ -150,9 +150,9 @@ test("work that was set aside goes when it is older than a run may be to be cont
   const aside = join(place, ".work", "set-aside");
   await mkdir(aside, { recursive: true });
   const now = new Date("2026-11-20T12:00:00Z");
-  await utimes(aside, now, new Date("2026-11-19T12:00:00Z"));
+  await utimes(aside, now, new Date("2026-11-18T12:00:00Z"));
   expect((await pruneJob(job, { log, now: () => now })).setAside).toBe(false);
-  await utimes(aside, now, new Date("2026-11-19T11:59:00Z"));
+  await utimes(aside, now, new Date("2026-11-18T11:59:00Z"));
   expect((await pruneJob(job, { log, now: () => now })).setAside).toBe(true);
   expect(messages).toEqual(["removing the work that was set aside: too old to be continued"]);
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);

@@ -167,9 +167,19 @@ test.runIf(inFull)("the continued document is checked like any other: a change i
   expect(manifest.documents[1]).toMatchObject({ total: 100, chunk_count: 100 });
 });
 
+test("a nightly job resumes the next night, even if its start is a little late", async () => {
+  const { jobWith, run, breakOff, messages } = await startPlace();
+  const job = await jobWith("test");
+  await breakOff(job, 80);
+  const nextNight = Date.now() + 24 * 3_600_000 + 60_000;
+  const { manifest } = await run(job, { now: () => new Date(nextNight) });
+  expect([manifest.counts.chunks, manifest.status]).toEqual([231, "complete"]);
+  expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at /));
+});
+
 test.runIf(inFull).each([
   ["a changed job", { child_chunks: "none" }, {}, "the job has changed since"],
-  ["an old run", {}, { now: () => new Date(Date.now() + 25 * 3_600_000) }, "it is older than 24 h"],
+  ["an old run", {}, { now: () => new Date(Date.now() + 49 * 3_600_000) }, "it is older than 48 h"],
   ["--fresh", {}, { fresh: true }, "a fresh start was asked for"],
 ])("%s starts over, says so and keeps the old work aside", async (_name, more, options, reason) => {
   const { jobWith, run, breakOff, messages, work, server } = await startPlace();
