@@ -263,7 +263,9 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   ),
   resume_within: v.pipe(
     v.nullish(positiveNumber(8760, "a number of hours"), 48),
-    v.description("Hours after its start within which an interrupted run is resumed. Default: 48, so that a nightly job resumes."),
+    v.description(
+      "Hours after its start within which an interrupted run is resumed. Default: 48, so that a nightly job resumes.",
+    ),
   ),
   output: locationEntries.output,
   notify: v.pipe(v.optional(notifySchema), v.description("URLs to call when a run starts and ends.")),
