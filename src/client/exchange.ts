@@ -65,7 +65,7 @@ export function exchangeWith(options: ExchangeOptions) {
     "cache-control": "no-cache", // a cached page may be older than an edit, which would break the proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
-  const tooLong = `is longer than ${maxBody / 1_000_000} MB${names.maxBody === null ? "" : `; ${names.maxBody} sets the bound`}`;
+  const tooLong = `is longer than ${maxBody / 1_000_000} MB${names.maxBody === null ? "" : `, the limit set by ${names.maxBody}`}`;
   // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves
   // such a table to the old generation, all answers stay in memory until the next full collection: about 40 MB after 20,000 answers.
   const underWay: Receiving[] = [];

@@ -103,7 +103,7 @@ export function proxyTrouble(
   const status = Number(refused.exec(error.message)?.[1] ?? 0);
   if (status === 0) return undefined;
   if (status === 407) {
-    const wants = authorization ? "does not take the user and password" : "wants a user and password";
+    const wants = authorization ? "does not accept the user and password" : "wants a user and password";
     return failure(`${wants} (407); ${variable} holds them, as in http://user:password@${host}`, "no service");
   }
   if (status >= 500) return failure(`cannot reach ${origin} (${status})`, "gone");

@@ -139,7 +139,7 @@ export const typedKey = "the key you typed";
 export function keyHint({ key, keySource: place }: MessageFacts): string {
   const from = place === undefined ? "" : `, which comes from ${place}`;
   const hint =
-    place === typedKey ? `; the service does not take ${typedKey}` : `; the service does not take this key${from}`;
+    place === typedKey ? `; the service does not accept ${typedKey}` : `; the service does not accept this key${from}`;
   if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
   if (!key.startsWith("app-")) return hint;
   return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;

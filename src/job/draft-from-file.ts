@@ -225,7 +225,7 @@ function tooDeep(what: string): UsageError {
 }
 
 function refusal(what: string, problems: readonly Problem[]): UsageError {
-  return new UsageError(`${what} is neither YAML nor JSON that can be read:`, problems);
+  return new UsageError(`${what} is not valid YAML or JSON:`, problems);
 }
 
 /**

@@ -30,9 +30,9 @@ export function planText({ run_id, plan, version, list }: RunPlan): string {
 export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job): string | undefined {
   if (run.version !== tool.version) return `the run is of kbdump ${run.version}, this worker is ${tool.version}`;
   if (run.plan !== planHash(job, run.list ?? undefined))
-    return "the job file of this worker reads other data than that of the run";
+    return "this worker's job file does not read the same data as the run's";
   if (found === undefined)
-    return `this worker does not find run ${run.run_id} in its output: both must share the folder or bucket`;
+    return `this worker cannot find run ${run.run_id} in its output; it must use the same folder or bucket as the run`;
   return found === planText(run) ? undefined : `run ${run.run_id} is not the run of its exchange`;
 }
 

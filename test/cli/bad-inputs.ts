@@ -219,24 +219,24 @@ const jobFiles: readonly BadInput[] = [
   {
     line: "run @/job.yaml",
     ...withJob("service: {base_url: x\n"),
-    says: "is neither YAML nor JSON that can be read:\n  line ",
+    says: "is not valid YAML or JSON:\n  line ",
   },
   {
     line: "run @/job.yaml",
     ...withJob("service:\n\tbase_url: x\n"),
-    says: "is neither YAML nor JSON that can be read:\n  line 2, ",
+    says: "is not valid YAML or JSON:\n  line 2, ",
   },
   {
     line: "run @/job.yaml",
     ...withJob("a: 1\na: 2\n"),
-    says: "is neither YAML nor JSON that can be read:\n  line 2, column 1: ",
+    says: "is not valid YAML or JSON:\n  line 2, column 1: ",
   },
   {
     line: "run @/job.yaml",
     ...withJob("---\na: 1\n---\nb: 2\n"),
-    says: "is neither YAML nor JSON that can be read:\n  line ",
+    says: "is not valid YAML or JSON:\n  line ",
   },
-  { line: "run @/job.yaml", ...withJob("a: *nowhere\n"), says: "is neither YAML nor JSON that can be read:\n  " },
+  { line: "run @/job.yaml", ...withJob("a: *nowhere\n"), says: "is not valid YAML or JSON:\n  " },
   { line: "run @/job.yaml", ...withJob(`service: {base_url: \${KB}}\n`), says: 'NAME}" in quotes\n' },
   {
     line: "run @/job.yaml",
@@ -594,7 +594,7 @@ const restores: readonly BadInput[] = [
     run: asItIs,
     env: { KNOWLEDGE_RESTORE_KEY: key },
     code: 1,
-    says: "the service does not take this key, which comes from the variable KNOWLEDGE_RESTORE_KEY (GET http",
+    says: "the service does not accept this key, which comes from the variable KNOWLEDGE_RESTORE_KEY (GET http",
   },
   {
     line: "restore @/run --to http://127.0.0.1:1/v1",

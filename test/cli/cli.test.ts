@@ -129,7 +129,7 @@ test.each([
     "a wrong key",
     { KNOWLEDGE_API_KEY: "dataset-wrong" },
     1,
-    /^kbdump: 401 unauthorized .*; the service does not take this key, which comes from the variable KNOWLEDGE_API_KEY \(GET http\S+\)\n$/,
+    /^kbdump: 401 unauthorized .*; the service does not accept this key, which comes from the variable KNOWLEDGE_API_KEY \(GET http\S+\)\n$/,
   ],
   ["no key", {}, 2, /^kbdump: no key: the variable KNOWLEDGE_API_KEY is not set\. .*\n$/],
 ])("%s: exit code and one plain sentence", async (_name, env, exitCode, sentence) => {

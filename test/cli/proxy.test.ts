@@ -53,7 +53,7 @@ test("plan, with a wrong password: exit 1 and one sentence, at once", async () =
   const HTTP_PROXY = proxy.url.replace("//", "//me:wrong@");
   const { code, stdout, stderr } = await runHere(["plan", job], { ...env, HTTP_PROXY });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(/^kbdump: the proxy \S+ does not take the user and password \(407\); HTTP_PROXY holds them/);
+  expect(stderr).toMatch(/^kbdump: the proxy \S+ does not accept the user and password \(407\); HTTP_PROXY holds them/);
   expect(stderr.split("\n")).toHaveLength(2);
   expect(stderr).not.toContain("wrong");
   expect(server.requests).toEqual([]);

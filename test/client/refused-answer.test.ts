@@ -58,19 +58,19 @@ describe("what to do next", () => {
       key: wrong,
       keySource: place,
     });
-    expect(message).toBe(`GET ${url}: 401 unauthorized No; the service does not take this key${end}`);
+    expect(message).toBe(`GET ${url}: 401 unauthorized No; the service does not accept this key${end}`);
   });
 
   it("401 names a key that was typed", () => {
     const { message } = errorFromAnswer(answer(401, {}), { key: "dataset-abc", keySource: typedKey });
-    expect(message).toMatch(/; the service does not take the key you typed$/);
+    expect(message).toMatch(/; the service does not accept the key you typed$/);
   });
 
   it("401 stops", () => {
     const error = errorFor(401, { code: "unauthorized", message: "Access token is invalid", status: 401 });
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toBe(
-      `GET ${url}: 401 unauthorized Access token is invalid; the service does not take this key`,
+      `GET ${url}: 401 unauthorized Access token is invalid; the service does not accept this key`,
     );
   });
 

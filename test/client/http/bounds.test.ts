@@ -35,7 +35,7 @@ describe("the bound of a body", () => {
     expect((await get("/fits")).body).toHaveLength(maxBody);
     const error = await rejection(get("/more"));
     expect(error).toBeInstanceOf(RetryError);
-    expect(error.message).toBe(`GET ${url}/more: the body is longer than 0.001 MB; service.max_body sets the bound`);
+    expect(error.message).toBe(`GET ${url}/more: the body is longer than 0.001 MB, the limit set by service.max_body`);
     const { get: getUnset } = openTestHttp(url, { maxBody, names: { ...jobFileNames, maxBody: null } });
     const { message } = await rejection(getUnset("/more"));
     expect(message).toBe(`GET ${url}/more: the body is longer than 0.001 MB`);

@@ -55,7 +55,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
       "",
       /the proxy 127\.0\.0\.1:\d+ wants a user and password \(407\); HTTPS?_PROXY holds them, as in http:\/\/user:password@127/,
     ],
-    [{ login: "me:right" }, "me:wrong", /the proxy 127\.0\.0\.1:\d+ does not take the user and password \(407\); /],
+    [{ login: "me:right" }, "me:wrong", /the proxy 127\.0\.0\.1:\d+ does not accept the user and password \(407\); /],
     [{ refusal: 502 }, "", /the proxy 127\.0\.0\.1:\d+ cannot reach https?:\/\/elsewhere.example \(502\)/],
     [
       { refusal: 403 },

@@ -162,8 +162,8 @@ describe("documents in the queue", () => {
     expect(refusal({})).toBeUndefined();
     expect(refusal({ version: "2" })).toBe(`the run is of kbdump 2, this worker is ${tool.version}`);
     for (const changes of [{ plan: "q" }, { list: "given" }])
-      expect(refusal(changes)).toMatch(/job file of this worker reads other data/);
-    expect(reasonToRefuse(run, undefined, job("all"))).toMatch(/does not find run 20261120T020000123Z in its output/);
+      expect(refusal(changes)).toMatch(/job file does not read the same data/);
+    expect(reasonToRefuse(run, undefined, job("all"))).toMatch(/cannot find run 20261120T020000123Z in its output/);
     for (const other of [{ run_id: "20261120T020000124Z" }, { plan: "q" }, { version: "2" }])
       expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the run of its exchange/);
   });

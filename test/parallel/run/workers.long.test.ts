@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const stranger = worker({ ...job, childChunks: "none" });
     const right = worker();
     await expectSameBytes(single, await shared());
-    const sentence = "the job file of this worker reads other data than that of the run";
+    const sentence = "this worker's job file does not read the same data as the run's";
     expect(stranger.said.join("\n")).toContain(sentence);
     expect(said.join("\n")).toContain(sentence);
     expect(right.said.join("\n")).not.toContain(sentence);
