@@ -104,6 +104,9 @@ function encoded(text: string): string {
   );
 }
 
+/** The name under which the SDK passes on the Date header of an answer, as if it were metadata of the object. */
+export const dateOfAnswer = "date-of-answer";
+
 async function send({ method, headers, body }: Outgoing, url: URL, { dispatcher }: Connections, signal: AbortSignal) {
   const sent = dispatcher.request({
     origin: url.origin,
@@ -118,7 +121,8 @@ async function send({ method, headers, body }: Outgoing, url: URL, { dispatcher 
   });
   const answer = await unlessAborted(sent, signal);
   const bytes = Buffer.from(await answer.body.arrayBuffer());
-  const received = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+  const answered = { ...answer.headers, [`x-amz-meta-${dateOfAnswer}`]: answer.headers.date };
+  const received = Object.entries(answered).map(([name, value]) => [name, [value].flat().join(", ")]);
   return {
     response: { statusCode: answer.statusCode, headers: Object.fromEntries(received), body: Readable.from([bytes]) },
   };
