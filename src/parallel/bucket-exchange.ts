@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { makeOwnFolder } from "../files/files.js";
 import { type Bucket, removeBelow } from "../store/bucket/bucket.js";
 import { DamagedError } from "../store/bucket/objects.js";
-import type { Remote } from "../store/folder/job-folders.js";
+import type { Remote } from "../store/lease.js";
 import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
 
 /** Access to a job's bucket. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */

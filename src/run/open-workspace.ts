@@ -9,9 +9,15 @@ import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/open-exchange.js";
 import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../segments/earlier-work.js";
 import { removeFrom } from "../store/folder/folder-store.js";
-import type { LeasedJob } from "../store/folder/job-folders.js";
-import { type Workspace, workspaceIn } from "../store/folder/job-folders.js";
-import { type JobOptions, type Lease, leaseJob, openedWith } from "../store/lease.js";
+import {
+  type JobOptions,
+  type Lease,
+  type LeasedJob,
+  leaseJob,
+  openedWith,
+  type Workspace,
+  workspaceIn,
+} from "../store/lease.js";
 import { writtenFormats } from "./finish-formats.js";
 
 /** The files that a run keeps for the next one. `everything` includes a database that could not be published. */

@@ -13,9 +13,30 @@ import { leaseInBucket } from "./bucket/head.js";
 import type { Condition } from "./bucket/objects.js";
 import { entriesOf, fenceOthers, successorOf } from "./folder/fence.js";
 import { folderStore } from "./folder/folder-store.js";
-import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "./folder/job-folders.js";
+import { foldersOf, type OwnFolder, refuseLinks, shownPath } from "./folder/job-folders.js";
 import { type Lock, lockJob } from "./folder/lock.js";
 import { takenOverText } from "./folder/lock-owner.js";
+import type { JobStore } from "./job-store.js";
+
+/** A job whose lease this process has, and what it may use. */
+export interface LeasedJob extends OwnFolder {
+  /** The folder or bucket that the job publishes to. */
+  readonly store: JobStore;
+  /** Aborted, with a LostError, once another run has taken over the job. */
+  readonly lost: AbortSignal;
+  /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
+  readonly remote?: Remote;
+}
+
+/** The bucket of a job, as the owner of the lease may use it. */
+export interface Remote {
+  /** The bucket of the job, also used for the exchange of a run. Only runs in head.json are dumps. */
+  readonly bucket: Bucket;
+  /** Retries `work` during an outage of the store, for at most `service.outage`. `work` must be safe to repeat. */
+  readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Checks the lease. Rejects with LostError if another run has taken over. */
+  readonly confirm: () => Promise<void>;
+}
 
 export interface LeaseOptions {
   readonly now: () => Date;
@@ -61,9 +82,8 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
   await refuseLinks(folders);
   await makeFolder(folders.private);
   const lock = await lockJob(folders.private, now());
-  const token = lock.owner.id;
-  const owned = { ...folders, own: join(folders.private, token) };
-  const leased: LeasedJob = { ...owned, token, lost: lock.lost, store: folderStore(owned) };
+  const owned = { ...folders, own: join(folders.private, lock.owner.id) };
+  const leased: LeasedJob = { ...owned, lost: lock.lost, store: folderStore(owned) };
   const lease: Lease = {
     ...leased,
     explain: async (error) => (await lossBehind(error, leased)) ?? error,
@@ -220,4 +240,25 @@ export async function tryConditions(bucket: Bucket): Promise<string | undefined>
   } finally {
     await bucket.remove([key]).catch(() => {}); // a leftover object does no harm
   }
+}
+
+/** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
+export interface Workspace extends LeasedJob {
+  readonly runId: string;
+  /** When this work began. For resumed work, that is when the earlier run started. */
+  readonly startedAt: Date;
+  readonly work: string;
+  /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
+  readonly segments: string;
+  /** The folder that becomes the run folder. */
+  readonly stage: string;
+  /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
+  readonly scratch: string;
+}
+
+/** The paths of a run in the folder of its owner. Creates nothing. */
+export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
+  const work = join(leased.own, runId);
+  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
+  return { ...leased, runId, work, segments, stage, scratch };
 }

@@ -54,7 +54,7 @@ test.each([
 test("something at latest that cannot be moved aside is named before anything is asked, and stays", async () => {
   const { job, place } = await startPublishedPlace(["jsonl"]);
   const owned = { ...foldersOf(job), own: join(place, "own") };
-  const leased = { ...owned, token: "x", store: folderStore(owned) };
+  const leased = { ...owned, store: folderStore(owned) };
   const path = join(leased.folder, "latest");
   for (const each of [leased.own, leased.runs, path]) await mkdir(each, { recursive: true });
   await writeFile(join(leased.own, "aside"), "in the way");

@@ -8,8 +8,7 @@ import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { reportRun } from "../../src/run/publish-run.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { LeasedJob } from "../../src/store/folder/job-folders.js";
-import { workspaceIn } from "../../src/store/folder/job-folders.js";
+import { type LeasedJob, workspaceIn } from "../../src/store/lease.js";
 import { runHere } from "../cli/run-here.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { underLease } from "../under-lease.js";

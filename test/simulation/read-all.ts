@@ -63,7 +63,6 @@ export async function readAll(environment: ProcessEnvironment): Promise<Through>
     segments,
     stage: folder,
     scratch: folder,
-    token: "owner",
     own: folder,
     lost: new AbortController().signal,
   };

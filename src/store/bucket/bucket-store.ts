@@ -11,12 +11,15 @@ import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { pendingDatabase } from "../folder/fence.js";
 import { moveAside, removeFrom } from "../folder/folder-store.js";
-import type { LeasedJob, Remote } from "../folder/job-folders.js";
+import type { OwnFolder } from "../folder/job-folders.js";
 import type { JobStore } from "../job-store.js";
 import { type Bucket, removeWithUploads } from "./bucket.js";
 import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "./fetch-run.js";
 import { type BucketLease, type BucketRun, folderOfKey, type Head } from "./head.js";
 import type { Condition, ObjectFacts } from "./objects.js";
+
+/** The work folder of a job, as its owner may use it. */
+type WorkFolder = OwnFolder & { readonly store: JobStore };
 
 interface Patience {
   /** Seconds that an outage of the store may last. */
@@ -32,10 +35,10 @@ const reportKey = "report.html";
  * The store of a job that publishes to a bucket, for the owner of its lease. Every change goes to the bucket first, then to
  * the work folder. The work folder has the manifests of exactly those runs that the head lists.
  */
-export class BucketStore implements JobStore, Remote {
+export class BucketStore implements JobStore {
   readonly bucket: Bucket;
   readonly #held: BucketLease;
-  readonly #leased: LeasedJob;
+  readonly #leased: WorkFolder;
   readonly #patience: Patience;
   readonly #databaseKey: string;
   /**
@@ -45,13 +48,13 @@ export class BucketStore implements JobStore, Remote {
   #database: Condition = "absent";
   #uploaded: BucketRun | undefined;
 
-  private constructor(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience) {
+  private constructor(bucket: Bucket, held: BucketLease, leased: WorkFolder, patience: Patience) {
     [this.bucket, this.#held, this.#leased, this.#patience] = [bucket, held, leased, patience];
     this.#databaseKey = `${basename(bucket.url)}.duckdb`;
   }
 
   /** Opens the store. Removes leftovers of earlier owners from the bucket, and updates the work folder. */
-  static async open(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience): Promise<BucketStore> {
+  static async open(bucket: Bucket, held: BucketLease, leased: WorkFolder, patience: Patience): Promise<BucketStore> {
     await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
       patience.log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
     });
@@ -227,7 +230,7 @@ export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
 }
 
 /** Syncs the work folder with the head: fetches the manifests of the listed runs, unless damaged, and removes all other runs. */
-async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { log, signal }: Patience): Promise<void> {
+async function syncManifests(bucket: Bucket, head: Head, leased: WorkFolder, { log, signal }: Patience): Promise<void> {
   const listed = new Map(head.runs.map((run) => [run.run_id, run]));
   for (const runId of (await readdir(leased.runs)).filter(isRunId)) {
     const found = await fingerprint(join(leased.runs, runId, manifestName)).catch(() => undefined);
@@ -247,7 +250,7 @@ async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { lo
 }
 
 /** Removes databases that an earlier run built and did not publish: the bucket's database may have changed since. */
-async function forgetBuilt(leased: LeasedJob): Promise<void> {
+async function forgetBuilt(leased: WorkFolder): Promise<void> {
   await rm(join(leased.own, pendingDatabase), { force: true });
   for (const runId of (await readdir(leased.own)).filter(isRunId))
     await rm(join(leased.own, runId, "scratch"), { recursive: true, force: true });

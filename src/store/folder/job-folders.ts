@@ -5,8 +5,6 @@ import { readManifest, readRunFacts } from "../../dump/read-manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { ifAbsent, refuseLink } from "../../files/files.js";
 import type { JobLocation, Shard } from "../../job/job.js";
-import type { Bucket } from "../bucket/bucket.js";
-import type { JobStore } from "../job-store.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -34,18 +32,6 @@ export interface OwnFolder extends JobFolders {
    * late operations fail. This process never makes the folder again.
    */
   readonly own: string;
-}
-
-/** A job whose lease this process has, and what it may use. */
-export interface LeasedJob extends OwnFolder {
-  /** The id of this lease. No two leases share one. */
-  readonly token: string;
-  /** The folder or bucket that the job publishes to. */
-  readonly store: JobStore;
-  /** Aborted, with a LostError, once another run has taken over the job. */
-  readonly lost: AbortSignal;
-  /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
-  readonly remote?: Remote;
 }
 
 /** The folder that contains the shard folders of a job. */
@@ -132,30 +118,9 @@ export async function newestComplete(
   return undefined;
 }
 
-/** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
-export interface Workspace extends LeasedJob {
-  readonly runId: string;
-  /** When this work began. For resumed work, that is when the earlier run started. */
-  readonly startedAt: Date;
-  readonly work: string;
-  /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
-  readonly segments: string;
-  /** The folder that becomes the run folder. */
-  readonly stage: string;
-  /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
-  readonly scratch: string;
-}
-
-/** The paths of a run in the folder of its owner. Creates nothing. */
-export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
-  const work = join(leased.own, runId);
-  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
-  return { ...leased, runId, work, segments, stage, scratch };
-}
-
 /** The manifest of the newest published run before this one. Skips unreadable manifests. */
 export async function runBefore(
-  { runs, runId }: Pick<Workspace, "runs" | "runId">,
+  { runs, runId }: { readonly runs: string; readonly runId: string },
   job: string,
 ): Promise<Manifest | undefined> {
   for (const name of await runIdsIn(runs, runId)) {
@@ -163,16 +128,6 @@ export async function runBefore(
     if (manifest?.job === job && manifest.run_id === name) return manifest;
   }
   return undefined;
-}
-
-/** The bucket of a job, as the owner of the lease may use it. */
-export interface Remote {
-  /** The bucket of the job, also used for the exchange of a run. Only runs in head.json are dumps. */
-  readonly bucket: Bucket;
-  /** Retries `work` during an outage of the store, for at most `service.outage`. `work` must be safe to repeat. */
-  readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Checks the lease. Rejects with LostError if another run has taken over. */
-  readonly confirm: () => Promise<void>;
 }
 
 /** A path in the job folder, for messages. If the job has a bucket, the address there. */
