@@ -9,19 +9,18 @@ import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { type Bucket, openBucket } from "./bucket/bucket.js";
 import { BucketStore } from "./bucket/bucket-store.js";
-import { leaseInBucket } from "./bucket/head.js";
+import { type BucketLease, leaseInBucket } from "./bucket/head.js";
 import type { Condition } from "./bucket/objects.js";
 import { entriesOf, fenceOthers, successorOf } from "./folder/fence.js";
-import { folderStore } from "./folder/folder-store.js";
+import { FolderStore } from "./folder/folder-store.js";
 import { foldersOf, type OwnFolder, refuseLinks, shownPath } from "./folder/job-folders.js";
 import { type Lock, lockJob } from "./folder/lock.js";
 import { takenOverText } from "./folder/lock-owner.js";
-import type { JobStore } from "./job-store.js";
 
 /** A job whose lease this process has, and what it may use. */
 export interface LeasedJob extends OwnFolder {
   /** The folder or bucket that the job publishes to. */
-  readonly store: JobStore;
+  readonly store: FolderStore;
   /** Aborted, with a LostError, once another run has taken over the job. */
   readonly lost: AbortSignal;
   /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
@@ -29,14 +28,7 @@ export interface LeasedJob extends OwnFolder {
 }
 
 /** The bucket of a job, as the owner of the lease may use it. */
-export interface Remote {
-  /** The bucket of the job, also used for the exchange of a run. Only runs in head.json are dumps. */
-  readonly bucket: Bucket;
-  /** Retries `work` during an outage of the store, for at most `service.outage`. `work` must be safe to repeat. */
-  readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Checks the lease. Rejects with LostError if another run has taken over. */
-  readonly confirm: () => Promise<void>;
-}
+export type Remote = Pick<BucketStore, "bucket" | "retryUntilBack" | "confirm">;
 
 export interface LeaseOptions {
   readonly now: () => Date;
@@ -62,13 +54,9 @@ export interface JobOptions extends LeaseOptions {
 export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
   const lease = await leaseFolder(job, options);
   const url = job.output.bucket === undefined ? undefined : shownPath(job, lease.folder);
-  await openedWith(lease, () => claimFolder(lease, url));
-  if (url === undefined) return lease;
-  const { held, bucket, ...both } = await openedWith(lease, () => leaseBucket(url, lease, options));
-  return openedWith(both, async () => {
-    const patience = { log: options.log, signal: options.signal, outage: job.service.outage };
-    const store = await BucketStore.open(bucket, held, both, patience);
-    return { ...both, store, remote: store };
+  return openedWith(lease, async () => {
+    await claimFolder(lease, url);
+    return url === undefined ? lease : leaseBucket(url, lease, { ...options, outage: job.service.outage });
   });
 }
 
@@ -83,7 +71,7 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
   await makeFolder(folders.private);
   const lock = await lockJob(folders.private, now());
   const owned = { ...folders, own: join(folders.private, lock.owner.id) };
-  const leased: LeasedJob = { ...owned, lost: lock.lost, store: folderStore(owned) };
+  const leased: LeasedJob = { ...owned, lost: lock.lost, store: new FolderStore(owned) };
   const lease: Lease = {
     ...leased,
     explain: async (error) => (await lossBehind(error, leased)) ?? error,
@@ -155,17 +143,25 @@ const grace = 10_000;
 
 /**
  * Adds the lease in the bucket. Throws UsageError if the store ignores the conditions of writes, because publishing safely depends
- * on them. After an interruption, requests may continue for a while, because releasing the lease
- * needs them.
+ * on them. After an interruption, requests may continue for a while, because releasing the lease needs them. `outage`: see
+ * `retryUntilStoreIsBack`.
  */
-async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
+async function leaseBucket(
+  url: string,
+  lease: Lease,
+  options: JobOptions & { readonly outage: number },
+): Promise<Lease> {
   const { env, signal, log } = options;
   const ends = new AbortController();
   const endSoon = () => setTimeout(() => ends.abort(signal.reason), grace).unref();
   signal.throwIfAborted();
   signal.addEventListener("abort", endSoon, { once: true });
   const bucket = await openBucket(url, { env, signal: ends.signal });
-  const close = async () => {
+  let held: BucketLease | undefined;
+  const release = async () => {
+    await held?.release().catch((error: unknown) => {
+      log("warn", `the lease of the bucket could not be released: ${problemText(error)}`);
+    });
     signal.removeEventListener("abort", endSoon);
     await bucket[Symbol.asyncDispose]();
   };
@@ -176,19 +172,20 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
         `${bucket.url} cannot be used: ${fault}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
         [],
       );
-    const held = await leaseInBucket(bucket, options);
-    const leased = { ...lease, lost: AbortSignal.any([lease.lost, held.lost]) };
-    const release = async () => {
-      await held.release().catch((error: unknown) => {
-        log("warn", `the lease of the bucket could not be released: ${problemText(error)}`);
-      });
-      await close();
-      await lease[Symbol.asyncDispose]();
+    held = await leaseInBucket(bucket, options);
+    const store = new BucketStore(bucket, held, lease, options);
+    await store.begin();
+    const leased = { ...lease, store, remote: store, lost: AbortSignal.any([lease.lost, held.lost]) };
+    return {
+      ...leased,
+      explain: async (error) => (await lossBehind(error, leased)) ?? error,
+      [Symbol.asyncDispose]: async () => {
+        await release();
+        await lease[Symbol.asyncDispose]();
+      },
     };
-    const explain = async (error: unknown) => (await lossBehind(error, leased)) ?? error;
-    return { ...leased, held, bucket, explain, [Symbol.asyncDispose]: release };
   } catch (error) {
-    await close();
+    await release();
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readManifest } from "../../src/dump/read-manifest.js";
 import { shareUnchanged } from "../../src/run/stage-run.js";
-import { folderStore } from "../../src/store/folder/folder-store.js";
+import { FolderStore } from "../../src/store/folder/folder-store.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
 import { workspaceIn } from "../../src/store/lease.js";
 import { runHere } from "../cli/run-here.js";
@@ -62,7 +62,7 @@ test.skipIf(!canMount)("if no link can be made, the file silently stays a copy",
   const first = await run();
   const folder = await testFolder();
   const owned = { ...foldersOf(job), own: join(folder, "own") };
-  const leased = { ...owned, store: folderStore(owned), lost: new AbortController().signal };
+  const leased = { ...owned, store: new FolderStore(owned), lost: new AbortController().signal };
   const [runId, disk] = ["29991231T235959999Z", await tinyDisk(folder, 1024)];
   const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(), scratch: disk.path };
   await mkdir(workspace.work, { recursive: true });

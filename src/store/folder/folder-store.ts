@@ -1,82 +1,103 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { manifestName } from "../../dump/manifest.js";
+import { type Manifest, manifestName } from "../../dump/manifest.js";
 import { StopError } from "../../errors.js";
 import { ifAbsent, isAbsence, isThere, kindOf, makeOwnFolder } from "../../files/files.js";
 import { type Fingerprint, fingerprint } from "../../files/join-segments.js";
-import type { JobStore } from "../job-store.js";
 import { asideFolder, pendingDatabase } from "./fence.js";
 import type { OwnFolder } from "./job-folders.js";
 
 /**
- * The store of a job that publishes into its local folder. Each change is one rename from or into our own folder, which a
- * successor removes first. So our changes fail once another run has taken over.
+ * The store that a job publishes to: its local folder, or a bucket (see BucketStore), which has a local work folder with the same
+ * layout, but without rows. Only the owner of the lease may use the store. Each change in the folder is one rename from or into our
+ * own folder, which a successor removes first. So our changes fail once another run has taken over.
  */
-export function folderStore(owned: OwnFolder): JobStore {
-  return {
-    upload: async () => {},
-    commit: ({ run_id }, stage) => commitRun(owned, run_id, stage),
-    follow: async () => {},
-    fetchRun: async (runId) => join(owned.runs, runId),
-    fetchDatabase: async () => true,
-    replaceDatabase: (built, keepsOld) => replaceDatabase(owned, built, keepsOld),
-    publishReport: async () => {},
-    pointLatest: (runId) => pointLatest(owned, runId),
-    removeRun: (runId) => moveAway(owned, join(owned.runs, runId)),
-    tidy: async () => {},
-  };
-}
+export class FolderStore {
+  protected readonly owned: OwnFolder;
 
-/** Renames the stage into the folder of runs. Throws StopError if a run with this id already exists. */
-async function commitRun(owned: OwnFolder, runId: string, stage: string): Promise<void> {
-  const folder = join(owned.runs, runId);
-  const manifest = await fingerprint(join(stage, manifestName));
-  try {
-    // Checked because the rename would replace an empty folder. It fails if the folder has files, even if it appears after
-    // this check.
-    if (await isThere(folder))
-      throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
-    await rename(stage, folder);
-  } catch (error) {
-    // A disk may report an error although the rename succeeded.
-    if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
+  constructor(owned: OwnFolder) {
+    this.owned = owned;
   }
+
+  /** Uploads the files of a staged run. Readers do not see them yet. */
+  async upload(_manifest: Manifest, _stage: string, _signal: AbortSignal): Promise<void> {}
+
+  /** Publishes the uploaded run. Throws StopError if a run with this id already exists. Rejects if nothing is published. */
+  async commit({ run_id }: Manifest, stage: string): Promise<void> {
+    const folder = join(this.owned.runs, run_id);
+    const manifest = await fingerprint(join(stage, manifestName));
+    try {
+      // Checked because the rename would replace an empty folder. It fails if the folder has files, even if it appears after
+      // this check.
+      if (await isThere(folder))
+        throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
+      await rename(stage, folder);
+    } catch (error) {
+      // A disk may report an error although the rename succeeded.
+      if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
+    }
+  }
+
+  /** Updates the work folder after a commit. */
+  async follow(_manifest: Manifest, _stage: string): Promise<void> {}
+
+  /** Returns the folder with the rows of a published run, fetched into `into` if necessary. */
+  async fetchRun(runId: string, _into: string, _signal: AbortSignal): Promise<string> {
+    return join(this.owned.runs, runId);
+  }
+
+  /** Fetches the published database if the local one differs. Returns false, and fetches nothing, if it has more bytes than `most`. */
+  async fetchDatabase(_most?: number): Promise<boolean> {
+    return true;
+  }
+
+  /**
+   * Replaces the database, which must still be the one that `fetchDatabase` found. If that fails, the new database stays in its
+   * place. `keepsOld`: moves the old database aside and returns its new path.
+   */
+  async replaceDatabase(built: string, keepsOld: boolean): Promise<string | undefined> {
+    const { database, own } = this.owned;
+    const aside = keepsOld ? await moveAside(this.owned, database) : undefined;
+    // The old write-ahead log first: DuckDB would replay it on the new database and delete the wrong rows.
+    const log = join(own, "database.wal");
+    await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
+    await rename(built, database);
+    // Removed here, because renaming a file to another link of itself keeps both names. A pending database is older than this
+    // one.
+    for (const path of [built, join(own, pendingDatabase)]) await rm(path, { force: true });
+    return aside;
+  }
+
+  /** Publishes the report at this path in the local folder. */
+  async publishReport(_path: string): Promise<void> {}
+
+  /**
+   * Points `latest` to a run by a rename from our folder, because a symlink cannot be changed in place. Throws StopError if
+   * `latest` is not a link.
+   */
+  async pointLatest(runId: string): Promise<void> {
+    const { folder, own } = this.owned;
+    const [path, aside] = [join(folder, "latest"), join(own, "latest")];
+    await rm(aside, { force: true, recursive: true });
+    await symlink(join("runs", runId), aside);
+    const other = await otherThanLink(path);
+    if (other) throw new StopError(`${path} is ${kindOf(other)}, where a link belongs`);
+    await rename(aside, path);
+  }
+
+  /** Removes a run. Files that cannot be removed now are removed later. */
+  async removeRun(runId: string): Promise<void> {
+    await moveAway(this.owned, join(this.owned.runs, runId));
+  }
+
+  /** Removes unneeded files from the local folder. */
+  async tidy(): Promise<void> {}
 }
 
 /** Whether the path is a file with these bytes. Opens nothing but files. */
 async function isFile(path: string, { sha256 }: Fingerprint): Promise<boolean> {
   return (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
-}
-
-/**
- * Replaces the job's database. Removes the old write-ahead log first: DuckDB would replay it on the new database and delete the
- * wrong rows.
- */
-async function replaceDatabase(owned: OwnFolder, built: string, keepsOld: boolean): Promise<string | undefined> {
-  const { database, own } = owned;
-  const aside = keepsOld ? await moveAside(owned, database) : undefined;
-  const log = join(own, "database.wal");
-  await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
-  await rename(built, database);
-  // Removed here, because renaming a file to another link of itself keeps both names. A pending database is older than this
-  // one.
-  for (const path of [built, join(own, pendingDatabase)]) await rm(path, { force: true });
-  return aside;
-}
-
-/**
- * Replaces `latest` by a rename from our folder, because a symlink cannot be changed in place. Throws StopError if `latest` is not
- * a link.
- */
-async function pointLatest({ folder, own }: OwnFolder, runId: string): Promise<void> {
-  const path = join(folder, "latest");
-  const aside = join(own, "latest");
-  await rm(aside, { force: true, recursive: true });
-  await symlink(join("runs", runId), aside);
-  const other = await otherThanLink(path);
-  if (other) throw new StopError(`${path} is ${kindOf(other)}, where a link belongs`);
-  await rename(aside, path);
 }
 
 /** Facts of a path that is not a link; undefined for a link or a missing path. */
