@@ -2,12 +2,13 @@ import * as v from "valibot";
 import { isRunId } from "../../dump/run-id.js";
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import type { Log } from "../../log.js";
-import { check, count, isMapping, listOf, oneOf, openObject, pattern, text, truth } from "../../schema.js";
+import type { RunOptions } from "../../job/open-service.js";
+import { check, count, isMapping, listOf, oneOf, openObject, pattern, truth } from "../../schema.js";
 import {
   deadAfter,
   isAlive,
   ownerText,
+  processEntries,
   silenceText,
   startHeartbeat,
   takenOverText,
@@ -26,15 +27,8 @@ const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
 const ownerSchema = openObject({
   /** The id of this lease. No two leases share one. */
   id: pattern("the id of a holder", /^[0-9a-f]{8}[0-9a-f-]*$/),
-  host: text,
-  pid: count,
-  /** When the lease began, as an ISO time. */
-  since: text,
+  ...processEntries,
   released: truth,
-  /** Facts from which a process on the same machine can tell whether the owner still runs; absent in heads of other programs. */
-  born: v.exactOptional(v.nullable(text)),
-  space: v.exactOptional(v.nullable(text)),
-  boot: v.exactOptional(v.nullable(text)),
 });
 
 const runId = v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run"));
@@ -68,12 +62,8 @@ export type BucketRun = Readonly<v.InferOutput<typeof runSchema>>;
 /** The head of a job that never ran. */
 export const emptyHead: Head = { format: 1, epoch: 0, owner: null, beat: 0, runs: [], latest: null };
 
-export interface BucketLeaseOptions {
-  readonly now: () => Date;
-  readonly log: Log;
-  /** Milliseconds between two heartbeats; 20 s by default. */
-  readonly every?: number;
-}
+/** `every`: milliseconds between two heartbeats; 20 s by default. */
+export type BucketLeaseOptions = Required<Pick<RunOptions, "now" | "log">> & { readonly every?: number };
 
 /** How often to try one change. A try fails if an earlier change of this owner succeeded but its answer was lost. */
 const mostTries = 5;
@@ -90,7 +80,7 @@ export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions)
     const { head } = found ?? { head: emptyHead };
     if (found && head.owner?.id === owner.id) return ownHead(bucket, options, found);
     const { owner: other } = head;
-    if (found && other && !mayTakeOver(head, found.age) && (await isAlive({ ...unknown, ...other })) !== false) {
+    if (found && other && !mayTakeOver(head, found.age) && (await isAlive(other)) !== false) {
       const who = `${ownerText(other)}. ${silenceText(found.age, "hold")}`;
       throw new BusyError(`another run of this job is active: ${who}. Wait for its end, or end it there`);
     }
@@ -101,9 +91,6 @@ export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions)
   }
   throw new BusyError("another run of this job is active: others change head.json all the time. Start again later");
 }
-
-/** The facts that an owner may lack. */
-const unknown = { born: null, space: null, boot: null };
 
 /** A head as it is in the bucket, with the ETag of its object. */
 interface WrittenHead {
@@ -164,15 +151,12 @@ function ownHead(bucket: Bucket, { log, every = 20_000 }: BucketLeaseOptions, ta
     change,
     release: async () => {
       await endHeartbeat();
-      await change(released).catch((error: unknown) => {
+      const release = (head: Head) => ({ ...head, owner: head.owner && { ...head.owner, released: true } });
+      await change(release).catch((error: unknown) => {
         if (!(error instanceof LostError)) throw error;
       });
     },
   };
-}
-
-function released(head: Head): Head {
-  return { ...head, owner: head.owner && { ...head.owner, released: true } };
 }
 
 /** Reads the head again. If it is no longer the one of this owner, aborts `lost` and throws LostError. */

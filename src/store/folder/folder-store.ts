@@ -1,12 +1,19 @@
+import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
 import { lstat, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Manifest, manifestName } from "../../dump/manifest.js";
 import { StopError } from "../../errors.js";
 import { ifAbsent, isAbsence, isThere, kindOf, makeOwnFolder } from "../../files/files.js";
-import { type Fingerprint, fingerprint } from "../../files/join-segments.js";
-import { asideFolder, pendingDatabase } from "./fence.js";
+import { fingerprint } from "../../files/join-segments.js";
 import type { OwnFolder } from "./job-folders.js";
+
+/** The file name of a new database that could not replace the job's database, although its run is published. */
+export const pendingDatabase = "pending.duckdb";
+/** The folder for files that were moved out of the published folder, until they get their new name there. */
+export const asideFolder = "aside";
+/** The folder in which removed files are deleted. The next owner retries those that cannot be deleted. */
+export const removedFolder = "removed";
 
 /**
  * The store that a job publishes to: its local folder, or a bucket (see BucketStore), which has a local work folder with the same
@@ -26,7 +33,9 @@ export class FolderStore {
   /** Publishes the uploaded run. Throws StopError if a run with this id already exists. Rejects if nothing is published. */
   async commit({ run_id }: Manifest, stage: string): Promise<void> {
     const folder = join(this.owned.runs, run_id);
-    const manifest = await fingerprint(join(stage, manifestName));
+    const path = join(folder, manifestName);
+    const { sha256 } = await fingerprint(join(stage, manifestName));
+    const isOurs = async () => (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
     try {
       // Checked because the rename would replace an empty folder. It fails if the folder has files, even if it appears after
       // this check.
@@ -35,7 +44,7 @@ export class FolderStore {
       await rename(stage, folder);
     } catch (error) {
       // A disk may report an error although the rename succeeded.
-      if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
+      if (!(await isOurs().catch(() => false))) throw error;
     }
   }
 
@@ -60,8 +69,7 @@ export class FolderStore {
     const { database, own } = this.owned;
     const aside = keepsOld ? await moveAside(this.owned, database) : undefined;
     // The old write-ahead log first: DuckDB would replay it on the new database and delete the wrong rows.
-    const log = join(own, "database.wal");
-    await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
+    await removeFrom(this.owned, `${database}.wal`);
     await rename(built, database);
     // Removed here, because renaming a file to another link of itself keeps both names. A pending database is older than this
     // one.
@@ -95,20 +103,10 @@ export class FolderStore {
   async tidy(): Promise<void> {}
 }
 
-/** Whether the path is a file with these bytes. Opens nothing but files. */
-async function isFile(path: string, { sha256 }: Fingerprint): Promise<boolean> {
-  return (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
-}
-
 /** Facts of a path that is not a link; undefined for a link or a missing path. */
 export async function otherThanLink(path: string): Promise<Stats | undefined> {
   const facts = await lstat(path).catch(ifAbsent(undefined));
   return facts?.isSymbolicLink() ? undefined : facts;
-}
-
-/** The folder in which removed files are deleted. */
-function removedFolder(owned: Pick<OwnFolder, "own">): string {
-  return join(owned.own, "removed");
 }
 
 /**
@@ -117,7 +115,7 @@ function removedFolder(owned: Pick<OwnFolder, "own">): string {
  */
 export async function removeFrom(owned: OwnFolder, path: string): Promise<void> {
   await moveAway(owned, path).catch(async (error: unknown) => {
-    if (!isAbsence(error) || !(await isThere(removedFolder(owned)))) throw error; // if our folder is missing, another run has taken over
+    if (!isAbsence(error) || !(await isThere(join(owned.own, removedFolder)))) throw error; // if our folder is missing, another run has taken over
   });
   await clearRemoved(owned);
 }
@@ -126,14 +124,15 @@ export async function removeFrom(owned: OwnFolder, path: string): Promise<void> 
  * Renames a file or folder of the job into our own folder, where `clearRemoved` deletes it later. Rejects if the path does not
  * exist.
  */
-export async function moveAway(owned: OwnFolder, path: string): Promise<void> {
-  await makeOwnFolder(removedFolder(owned));
-  await rename(path, join(removedFolder(owned), basename(path)));
+export async function moveAway({ own }: OwnFolder, path: string): Promise<void> {
+  const folder = join(own, removedFolder);
+  await makeOwnFolder(folder);
+  await rename(path, join(folder, `${basename(path)}.${randomUUID()}`)); // the same name may be there: not everything can be deleted
 }
 
-/** Deletes everything that `moveAway` moved. The next owner retries files that cannot be deleted. */
-export async function clearRemoved(owned: Pick<OwnFolder, "own">): Promise<void> {
-  await rm(removedFolder(owned), { recursive: true, force: true }).catch(() => {});
+/** Deletes everything that `moveAway` moved. */
+export async function clearRemoved({ own }: OwnFolder): Promise<void> {
+  await rm(join(own, removedFolder), { recursive: true, force: true }).catch(() => {});
 }
 
 /**
@@ -151,15 +150,9 @@ export async function endMovesAside(owned: OwnFolder): Promise<void> {
   for (const name of await readdir(join(owned.own, asideFolder)).catch(() => [])) await putBack(owned, name);
 }
 
-async function putBack(owned: OwnFolder, name: string): Promise<string> {
-  const target = await freeName(join(owned.folder, `${name}.aside`));
-  await rename(join(owned.own, asideFolder, name), target);
+async function putBack({ folder, own }: OwnFolder, name: string): Promise<string> {
+  let target = join(folder, `${name}.aside`);
+  for (let number = 2; await isThere(target); number++) target = join(folder, `${name}.aside-${number}`);
+  await rename(join(own, asideFolder, name), target);
   return target;
-}
-
-async function freeName(path: string): Promise<string> {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? path : `${path}-${number}`;
-    if (!(await isThere(name))) return name;
-  }
 }

@@ -22,8 +22,11 @@ const sha256 = "0".repeat(64);
 const holders: fc.Arbitrary<BucketOwner> = fc.record({
   id: fc.uuid(),
   host: fc.string(),
-  pid: fc.nat(),
+  pid: fc.integer({ min: 1 }),
   since: fc.constant("2026-11-20T02:00:00.000Z"),
+  born: fc.constant(null),
+  space: fc.constant(null),
+  boot: fc.constant(null),
   released: fc.boolean(),
 });
 const runs: fc.Arbitrary<BucketRun> = fc.record({
@@ -101,7 +104,8 @@ test("the folder of a run names its holder, and is found again in each of its ke
       expect(folderOfKey(folder)).toBeUndefined();
     }),
   );
-  const owner = { id: "0a1b2c3d-4e5f", host: "h", pid: 1, since: "", released: false };
+  const rest = { host: "h", pid: 1, since: "", born: null, space: null, boot: null, released: false };
+  const owner = { id: "0a1b2c3d-4e5f", ...rest };
   expect(runFolderOf({ ...emptyHead, epoch: 3, owner }, "20261120T020000123Z")).toBe(
     "runs/20261120T020000123Z.3-0a1b2c3d",
   );
