@@ -232,7 +232,7 @@ type Reuse = (file: OfferedFile, path: string) => Promise<Pick<Received, "bytes"
  * bytes match the manifest.
  */
 export async function earlierFiles(workspace: Workspace, job: string): Promise<(wanted: WantedFile) => Reuse> {
-  const before = await runBefore(workspace, job).catch(() => undefined);
+  const before = await runBefore(workspace.runs, workspace.runId, job).catch(() => undefined);
   const known = new Map(before?.originals?.map((original) => [keyOf(original), original]));
   return ({ ref, attachment }) =>
     async (file, path) => {

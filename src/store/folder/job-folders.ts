@@ -1,5 +1,5 @@
 import { readdir, readlink } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { Manifest } from "../../dump/manifest.js";
 import { readManifest, readRunFacts } from "../../dump/read-manifest.js";
 import { isRunId } from "../../dump/run-id.js";
@@ -34,11 +34,6 @@ export interface OwnFolder extends JobFolders {
   readonly own: string;
 }
 
-/** The folder that contains the shard folders of a job. */
-function shardsFolderOf({ name, output }: JobLocation): string {
-  return join(output.dir, name, "shards");
-}
-
 /** The shard whose folder has this name; undefined for any other name. */
 export function shardOfFolder(name: string): Shard | undefined {
   const [, index, count] = /^([1-9]\d{0,4})-of-([1-9]\d{0,4})$/.exec(name) ?? [];
@@ -49,13 +44,12 @@ export function shardOfFolder(name: string): Shard | undefined {
 export function foldersOf(location: JobLocation): JobFolders {
   const { name, output, shard } = location;
   const whole = join(output.dir, name);
-  const shards = shardsFolderOf(location);
-  const folder = shard ? join(shards, `${shard.index}-of-${shard.count}`) : whole;
+  const folder = shard ? join(whole, "shards", `${shard.index}-of-${shard.count}`) : whole;
   const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
   return {
     folder,
-    above: shard ? [whole, shards] : [],
+    above: shard ? [whole, dirname(folder)] : [],
     database,
     shownDatabase: shownPath(location, database),
     runs: join(folder, "runs"),
@@ -70,27 +64,20 @@ export async function refuseLinks(folders: JobFolders): Promise<void> {
   for (const path of [...above, folder, database, runs, hidden, waiting]) await refuseLink(path);
 }
 
-/** A shard with a folder, and the folder of its newest run; undefined if it has no run. */
+/** A shard with a folder, and the id of its newest run; undefined if it has no run. */
 export interface ShardRun extends Shard {
   readonly newest: string | undefined;
 }
 
 /** The shards that have a folder in the job folder, sorted by count, then index; empty if there are none. */
-export async function findShardRuns(location: JobLocation): Promise<readonly ShardRun[]> {
-  const folder = shardsFolderOf(location);
-  const names = await readdir(folder).catch(ifAbsent<string[]>([]));
+export async function findShardRuns({ name, output }: JobLocation): Promise<readonly ShardRun[]> {
+  const folder = join(output.dir, name, "shards");
   const found: ShardRun[] = [];
-  for (const name of names) {
+  for (const name of await readdir(folder).catch(ifAbsent<string[]>([]))) {
     const shard = shardOfFolder(name);
-    if (shard) found.push({ ...shard, newest: await findNewestRun(join(folder, name, "runs")) });
+    if (shard) found.push({ ...shard, newest: (await runIdsIn(join(folder, name, "runs")))[0] });
   }
   return found.sort((one, other) => one.count - other.count || one.index - other.index);
-}
-
-/** The newest run in a folder of runs; undefined if there is none. */
-export async function findNewestRun(runs: string): Promise<string | undefined> {
-  const [newest] = await runIdsIn(runs);
-  return newest === undefined ? undefined : join(runs, newest);
 }
 
 /** The ids of the runs in a folder of runs, newest first. With `before`, only older runs. */
@@ -119,10 +106,7 @@ export async function newestComplete(
 }
 
 /** The manifest of the newest published run before this one. Skips unreadable manifests. */
-export async function runBefore(
-  { runs, runId }: { readonly runs: string; readonly runId: string },
-  job: string,
-): Promise<Manifest | undefined> {
+export async function runBefore(runs: string, runId: string, job: string): Promise<Manifest | undefined> {
   for (const name of await runIdsIn(runs, runId)) {
     const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
     if (manifest?.job === job && manifest.run_id === name) return manifest;
