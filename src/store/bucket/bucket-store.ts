@@ -6,25 +6,18 @@ import { type ListedFile, listedFiles, type Manifest, manifestName } from "../..
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import { ifAbsent, makeOwnFolder } from "../../files/files.js";
+import { forEachOf, ifAbsent, makeOwnFolder } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
-import type { Log } from "../../log.js";
+import type { RunOptions } from "../../job/open-service.js";
 import { FolderStore, moveAside, pendingDatabase, removeFrom } from "../folder/folder-store.js";
 import type { OwnFolder } from "../folder/job-folders.js";
 import { type Bucket, removeWithUploads } from "./bucket.js";
 import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "./fetch-run.js";
 import { type BucketLease, type BucketRun, folderOfKey, type Head, runFolderOf, withoutRun, withRun } from "./head.js";
-import { type Condition, type ObjectFacts, untilFailure } from "./objects.js";
+import type { Condition, ObjectFacts } from "./objects.js";
 
-interface Patience {
-  /** Seconds that an outage of the store may last. */
-  readonly outage: number;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
-/** The key of a job's newest report. */
-const reportKey = "report.html";
+/** `outage`: the seconds that an outage of the store may last. */
+type Patience = Required<Pick<RunOptions, "log" | "signal">> & { readonly outage: number };
 
 /**
  * The store of a job that publishes to a bucket. Every change goes to the bucket first, then to the work folder. The work folder has
@@ -72,14 +65,14 @@ export class BucketStore extends FolderStore {
   override async upload(manifest: Manifest, stage: string, signal: AbortSignal): Promise<void> {
     const { run_id, status } = manifest;
     const folder = runFolderOf(this.#lease.head(), run_id);
-    const put = async ({ path, sha256 }: Pick<ListedFile, "path" | "sha256">, signal: AbortSignal) => {
+    const put = async ({ path, sha256 }: Pick<ListedFile, "path" | "sha256">) => {
       const upload = () => this.bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal });
       await retryUntilStoreIsBack(upload, { ...this.#patience, signal });
     };
     const facts = await fingerprint(join(stage, manifestName));
     try {
-      await untilFailure(listedFiles(manifest), { atOnce: uploadsAtOnce, ending: signal }, put);
-      await put({ path: manifestName, ...facts }, signal);
+      await forEachOf(listedFiles(manifest), uploadsAtOnce, put, signal);
+      await put({ path: manifestName, ...facts });
     } catch (error) {
       if (!this.#lease.lost.aborted) await removeWithUploads(this.bucket, folder).catch(() => {}); // otherwise the successor removes it
       throw error;
@@ -140,7 +133,6 @@ export class BucketStore extends FolderStore {
     const aside = found ? undefined : await moveAside(this.owned, database);
     if (found) {
       log("info", `fetching ${this.bucket.url}/${this.#databaseKey} (${bytesText(found.bytes)})`);
-      await rm(fetched, { force: true });
       await this.bucket.fetchFile(this.#databaseKey, fetched, { ...found, signal });
     }
     // With its write-ahead log, because DuckDB would replay it on the next database.
@@ -156,7 +148,7 @@ export class BucketStore extends FolderStore {
   }
 
   override async publishReport(path: string): Promise<void> {
-    await this.#replace(reportKey, path, (await this.bucket.look(reportKey)) ?? "absent");
+    await this.#replace(basename(path), path, (await this.bucket.look(basename(path))) ?? "absent");
   }
 
   /**
@@ -224,7 +216,6 @@ async function syncManifests(bucket: Bucket, head: Head, owned: OwnFolder, { log
     else await removeFrom(owned, join(owned.runs, runId));
   }
   const aside = join(owned.own, "manifests");
-  await rm(aside, { recursive: true, force: true });
   await makeOwnFolder(aside);
   const missing = [...listed.values()];
   const files = missing.map((run) => manifestOf(run, join(run.run_id, manifestName)));
@@ -232,7 +223,6 @@ async function syncManifests(bucket: Bucket, head: Head, owned: OwnFolder, { log
     log("warn", `run ${dirname(path)} is damaged, and stays as it is: ${message}`);
   await fetchFiles(bucket, aside, files, { step: "reading manifests", signal, onDamaged });
   for (const { run_id } of missing) await rename(join(aside, run_id), join(owned.runs, run_id));
-  await rm(aside, { recursive: true, force: true });
 }
 
 /** Statuses with which a store reports a temporary failure: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */

@@ -115,11 +115,8 @@ export async function removeBelow(bucket: Bucket, folder: string, isChosen: IsCh
  * Removes objects in a folder, then ends their uploads. Uploads come last, because listing them may fail: some stores or
  * permissions do not allow it.
  */
-export async function removeWithUploads(
-  bucket: Bucket,
-  folder: string,
-  isChosen: IsChosen = () => true,
-): Promise<void> {
+export async function removeWithUploads(bucket: Bucket, folder: string, isChosen?: IsChosen): Promise<void> {
   await removeBelow(bucket, folder, isChosen);
-  for await (const upload of bucket.uploads(`${folder}/`)) if (isChosen(upload.key)) await bucket.endUpload(upload);
+  for await (const upload of bucket.uploads(`${folder}/`))
+    if (isChosen?.(upload.key) ?? true) await bucket.endUpload(upload);
 }

@@ -16,7 +16,7 @@ export interface ClientOptions {
 /** The SDK's client of one bucket. */
 export interface S3 {
   /** @internal Not part of the public types, because users of the library need not have the AWS SDK. */
-  readonly client: SdkClient;
+  readonly client: InstanceType<Sdk["S3"]>;
   readonly location: BucketPrefix;
   readonly signal: AbortSignal;
   /** The members of a request that name the object. */
@@ -56,7 +56,8 @@ export async function openClient(location: BucketPrefix, { env, signal }: Client
       try {
         return await request();
       } catch (error) {
-        throw bucketError(error, { what, url: urlOfPrefix(location, key), env, signal });
+        signal.throwIfAborted();
+        throw bucketError(error, `cannot ${what} ${urlOfPrefix(location, key)}`, env);
       }
     },
   };
@@ -79,8 +80,6 @@ async function regionOfProfile(sdk: Sdk, profile: string | undefined): Promise<s
 
 /** @internal */
 type Sdk = typeof import("@aws-sdk/client-s3");
-/** @internal */
-type SdkClient = InstanceType<Sdk["S3"]>;
 
 const require = createRequire(import.meta.url);
 

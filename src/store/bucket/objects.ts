@@ -52,21 +52,6 @@ export interface OpenUpload {
   readonly id: string;
 }
 
-/** Runs `work` for `atOnce` items at a time. The first failure aborts all. */
-export async function untilFailure<T>(
-  items: readonly T[],
-  { atOnce, ending }: { readonly atOnce: number; readonly ending: AbortSignal },
-  work: (item: T, signal: AbortSignal, index: number) => Promise<void>,
-): Promise<void> {
-  const failed = new AbortController();
-  const signal = AbortSignal.any([ending, failed.signal]);
-  await forEachOf(items, atOnce, async (item, index) => {
-    signal.throwIfAborted();
-    await work(item, signal, index).catch((error: unknown) => failed.abort(error));
-  }).catch(() => {}); // the reason of the signal says why
-  signal.throwIfAborted();
-}
-
 /** Maximum bytes of a file that is uploaded in one request. Larger files are uploaded in parts of at least this size. */
 const partBytes = 16 * 1024 * 1024;
 /** Maximum parts of an upload to S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
@@ -118,9 +103,8 @@ async function sendParts(s3: S3, { key, id }: OpenUpload, whole: LargeFile) {
   const hash = createHash("sha256");
   const parts: { PartNumber: number; ETag: string | undefined; ChecksumSHA256: string }[] = [];
   let reading: Promise<unknown> = Promise.resolve();
-  const ending = AbortSignal.any([s3.signal, ...(whole.signal ? [whole.signal] : [])]);
   const starts = Array.from({ length: Math.ceil(size / length) }, (_, at) => at * length);
-  await untilFailure(starts, { atOnce: partsAtOnce, ending }, async (start, signal, at) => {
+  const send = async (start: number, at: number, signal: AbortSignal) => {
     const read = reading.then(() => buffer(createReadStream(path, { start, end: start + length - 1 })));
     reading = read.then((bytes) => hash.update(bytes)).catch(() => {});
     const Body = await read;
@@ -129,7 +113,8 @@ async function sendParts(s3: S3, { key, id }: OpenUpload, whole: LargeFile) {
     const { ETag } = await s3.ask("write", key, () => s3.client.uploadPart(request, { abortSignal: signal }));
     parts[at] = { ...part, ETag };
     whole.onBytes?.(Body.length);
-  });
+  };
+  await forEachOf(starts, partsAtOnce, send, whole.signal);
   checkContent(hash.digest("hex"), whole);
   return parts;
 }
@@ -184,7 +169,6 @@ async function reconciled(
       const { ETag = "" } = await send();
       return { etag: ETag };
     } catch (error) {
-      if (s3.signal.aborted) throw error;
       const isRefused = isRefusal(error, condition);
       if (isRefused && factsOf(error).attempts === 1) return "refused";
       if (!isRefused && !isAmbiguous(error)) throw error;

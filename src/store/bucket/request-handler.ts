@@ -11,13 +11,11 @@ import { RetryError } from "../../errors.js";
 export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal) {
   const open = new Map<string, Connections>();
   const connectionsFor = (url: URL): Connections => {
-    const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env));
+    const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+    const usual = { connections: 16, timeout: patience.connect, caFile: env.AWS_CA_BUNDLE, names: bucketNames };
+    const connections = open.get(url.origin) ?? openConnections(url, { ...usual, env: isHere ? {} : env });
     open.set(url.origin, connections);
     return connections;
-  };
-  const close = () => {
-    for (const { dispatcher } of open.values()) void dispatcher.destroy();
-    open.clear();
   };
   return {
     metadata: { handlerProtocol: "http/1.1" },
@@ -37,7 +35,10 @@ export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal) 
         throw failed instanceof RetryError ? Object.assign(failed, { $retryable: {} }) : failed; // the SDK's own mark
       }
     },
-    destroy: close,
+    destroy: () => {
+      for (const { dispatcher } of open.values()) void dispatcher.destroy();
+      open.clear();
+    },
     updateHttpClientConfig: () => {},
     httpHandlerConfigs: () => ({}),
   };
@@ -75,17 +76,6 @@ const slice = 64 * 1024;
  * connection during a pause, undici 7 crashes the process (assert(!this.paused)).
  */
 const mostBody = 64 * 1024 * 1024;
-
-function connectionOptions({ hostname }: URL, env: NodeJS.ProcessEnv) {
-  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return {
-    connections: 16,
-    timeout: patience.connect,
-    caFile: env.AWS_CA_BUNDLE,
-    env: isHere ? {} : env,
-    names: bucketNames,
-  };
-}
 
 function urlOf({ protocol, hostname, port, path, query }: Outgoing): URL {
   const url = new URL(`${protocol}//${hostname}${port === undefined ? "" : `:${port}`}${path}`);
