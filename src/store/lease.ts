@@ -6,7 +6,7 @@ import { InterruptedError, LostError, StopError, UsageError } from "../errors.js
 import { problemText } from "../file-error.js";
 import { ifAbsent, isThere, makeFolder, makeOwnFolder, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
+import type { RunOptions } from "../job/open-service.js";
 import { type Bucket, openBucket } from "./bucket/bucket.js";
 import { BucketStore } from "./bucket/bucket-store.js";
 import { type BucketLease, leaseInBucket } from "./bucket/head.js";
@@ -24,15 +24,7 @@ export interface LeasedJob extends OwnFolder {
   /** Aborted, with a LostError, once another run has taken over the job. */
   readonly lost: AbortSignal;
   /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
-  readonly remote?: Remote;
-}
-
-/** The bucket of a job, as the owner of the lease may use it. */
-export type Remote = Pick<BucketStore, "bucket" | "retryUntilBack" | "confirm">;
-
-export interface LeaseOptions {
-  readonly now: () => Date;
-  readonly log: Log;
+  readonly remote?: BucketStore;
 }
 
 /** The lease of a job. It ends with its scope. The next owner takes over the files left in the `own` folder. */
@@ -41,11 +33,8 @@ export interface Lease extends LeasedJob, AsyncDisposable {
   readonly explain: (error: unknown) => Promise<unknown>;
 }
 
-export interface JobOptions extends LeaseOptions {
-  /** Source of the bucket's credentials. */
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-}
+/** `env` has the credentials of the bucket. */
+export type JobOptions = Required<Pick<RunOptions, "now" | "log" | "env" | "signal">>;
 
 /**
  * Takes the lease of a job's local folder, and of its bucket if it has one. Throws BusyError if another run has either, LostError
@@ -65,7 +54,10 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
  * one without a lock. Read published files only after that. Throws BusyError if another run has it, LostError if another took
  * over meanwhile.
  */
-export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
+export async function leaseFolder(
+  job: Pick<Job, "name" | "output">,
+  { now, log }: Pick<JobOptions, "now" | "log">,
+): Promise<Lease> {
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await makeFolder(folders.private);
@@ -79,8 +71,14 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
       end(leased, lock).catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`)),
   };
   return openedWith(lease, async () => {
-    await makeOwnFolder(leased.own);
-    await begin(leased, lock, now());
+    const { own, runs, waiting } = lease;
+    await makeOwnFolder(own);
+    await writeFile(join(own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
+    await makeOwnFolder(join(own, "from"));
+    // This process may have been frozen before it made its folder. Then it must not stop the current owner of the lock.
+    await lock.confirm();
+    for (const folder of [runs, waiting]) await makeFolder(folder);
+    await fenceOthers(lease, lock, now());
     return lease;
   });
 }
@@ -94,16 +92,6 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
     await lease[Symbol.asyncDispose]();
     throw reason;
   }
-}
-
-async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
-  await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
-  await makeOwnFolder(join(leased.own, "from"));
-  // This process may have been frozen before it made its folder. Then it must not stop the current owner of the lock.
-  await lock.confirm();
-  await makeFolder(leased.runs);
-  await makeFolder(leased.waiting);
-  await fenceOthers(leased, lock, now);
 }
 
 /**
@@ -128,9 +116,7 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;
   const successor = await successorOf(leased);
-  if (successor !== undefined) {
-    return new LostError(takenOverText(successor), { cause: error });
-  }
+  if (successor !== undefined) return new LostError(takenOverText(successor), { cause: error });
   if (error instanceof LostError) return undefined;
   if (await isThere(leased.own).catch(() => true)) return leased.lost.aborted ? leased.lost.reason : undefined;
   return new LostError(`${leased.own}, the folder of this run, was removed while it was active, so it ends`, {
@@ -251,11 +237,4 @@ export interface Workspace extends LeasedJob {
   readonly stage: string;
   /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
   readonly scratch: string;
-}
-
-/** The paths of a run in the folder of its owner. Creates nothing. */
-export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
-  const work = join(leased.own, runId);
-  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
-  return { ...leased, runId, work, segments, stage, scratch };
 }

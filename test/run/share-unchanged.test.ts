@@ -2,10 +2,10 @@ import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readManifest } from "../../src/dump/read-manifest.js";
+import { workspaceIn } from "../../src/run/open-workspace.js";
 import { shareUnchanged } from "../../src/run/stage-run.js";
 import { FolderStore } from "../../src/store/folder/folder-store.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
-import { workspaceIn } from "../../src/store/lease.js";
 import { runHere } from "../cli/run-here.js";
 import { inFull } from "../rounds.js";
 import { startPublishedPlace } from "./database/published-job.js";
