@@ -1,10 +1,10 @@
 import type { Job } from "../src/job/job.js";
-import { type JobOptions, type Lease, type LeaseOptions, leaseFolder, leaseJob } from "../src/store/lease.js";
+import { type JobOptions, type Lease, leaseFolder, leaseJob } from "../src/store/lease.js";
 
 /** Does work under the lease of a job folder; rejects like a run. */
 export async function underLease<T>(
   job: Pick<Job, "name" | "output">,
-  options: LeaseOptions,
+  options: Pick<JobOptions, "now" | "log">,
   work: (lease: Lease) => Promise<T>,
 ): Promise<T> {
   return under(await leaseFolder(job, options), work);

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
 import type { BucketNames } from "../cli/bucket-names.js";
@@ -13,7 +14,7 @@ import { type Against, againstResult } from "../restore/copy/copy-result.js";
 import type { AgainstOptions, AgainstProgress } from "../restore/copy/verify-against.js";
 import { orNull, result } from "../schema.js";
 
-import type { RunInBucket, RunToFetch } from "../store/find-run.js";
+import type { RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";
 import { renderDifferences } from "./restore/rows.js";
 
@@ -125,7 +126,7 @@ async function verify(
  * `duckdb`: also compare with the job's database, or with the one at this path.
  */
 async function verifyInBucket(
-  { copy, run }: RunInBucket,
+  { copy, run }: NonNullable<RunToFetch["inBucket"]>,
   duckdb: boolean | string,
   verify: (folder: string, database: boolean | string) => Promise<Verification>,
   names: BucketNames,
@@ -134,7 +135,7 @@ async function verifyInBucket(
   const database = duckdb === true ? await fetchDatabaseOf(copy) : duckdb;
   if (database === undefined) {
     const problem = {
-      path: `${copy.url}/${copy.job}.duckdb`,
+      path: `${copy.url}/${basename(copy.url)}.duckdb`,
       message: "there is no such file; --duckdb=PATH names another",
     };
     throw new UsageError("There is no database to compare with:", [problem]);

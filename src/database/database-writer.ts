@@ -3,7 +3,7 @@ import { shareOf } from "../duckdb/open-duckdb.js";
 import type { RowFiles, StagedRows } from "../dump/formats/format.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
-import type { Workspace } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/lease.js";
 import { buildFromStaged } from "./build-database.js";
 import { isCorruption, isReadable } from "./inspect-database.js";
 import { databaseOptions, newDatabase } from "./job-database.js";

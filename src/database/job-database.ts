@@ -9,9 +9,9 @@ import { problemText } from "../file-error.js";
 import { isThere, kindOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
-import { pendingDatabase } from "../store/folder/fence.js";
-import { endMovesAside, moveAside, otherThanLink } from "../store/folder/folder-store.js";
-import { type LeasedJob, newestComplete, runIdsIn } from "../store/folder/job-folders.js";
+import { endMovesAside, moveAside, otherThanLink, pendingDatabase } from "../store/folder/folder-store.js";
+import { newestComplete, runIdsIn } from "../store/folder/job-folders.js";
+import type { LeasedJob } from "../store/lease.js";
 
 /** The name of the new database in a run's scratch folder. */
 export const newDatabase = "new.duckdb";

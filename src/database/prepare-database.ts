@@ -12,7 +12,7 @@ import { makeOwnFolder } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { allKinds, type Kind } from "../rows/columns.js";
-import type { Workspace } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/lease.js";
 import { buildDatabase } from "./build-database.js";
 import { damagedBlocks, type Inspected, inspectWholly } from "./inspect-database.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";

@@ -192,17 +192,30 @@ export class UnreadableError extends Error {
   override readonly name = "UnreadableError";
 }
 
-/** Processes at most `atOnce` items at a time. Waits for all started items before rejecting with the first error. */
+/**
+ * Processes at most `atOnce` items at a time. After the first failure, or once `ending` is aborted, starts no more, and aborts the
+ * signal of the started ones. Waits for them before rejecting with the reason of `ending`, or with the first error.
+ */
 export async function forEachOf<T>(
   items: readonly T[],
   atOnce: number,
-  work: (item: T, index: number) => Promise<void>,
+  work: (item: T, index: number, signal: AbortSignal) => Promise<void>,
+  ending?: AbortSignal,
 ): Promise<void> {
+  const failed = new AbortController();
+  const signal = ending ? AbortSignal.any([ending, failed.signal]) : failed.signal;
   const queue = items.entries();
   const workers = Array.from({ length: Math.min(atOnce, items.length) }, async () => {
-    for (const [index, item] of queue) await work(item, index);
+    for (const [index, item] of queue) {
+      if (signal.aborted) return;
+      await work(item, index, signal).catch((error: unknown) => {
+        failed.abort(error);
+        throw error;
+      });
+    }
   });
   const outcomes = await Promise.allSettled(workers);
-  const failed = outcomes.find((outcome) => outcome.status === "rejected");
-  if (failed) throw failed.reason;
+  ending?.throwIfAborted();
+  const rejected = outcomes.find((outcome) => outcome.status === "rejected");
+  if (rejected) throw rejected.reason;
 }

@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 import { shellText } from "../shell-text.js";
 import { copyFrom, type FindOptions, findLocally, shardRunsInBucket } from "../store/find-named.js";
 import { findRun } from "../store/find-run.js";
-import { findNewestRun, findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "../store/folder/job-folders.js";
+import { findShardRuns, foldersOf, runIdsIn, type ShardRun, shardOfFolder } from "../store/folder/job-folders.js";
 
 /** The runs of shards from the command line. */
 export interface FoundShards {
@@ -83,23 +83,24 @@ function noShard(word: string, message: string): UsageError {
 
 /** The newest run of a job, complete or not: its folder, or its address in a bucket. */
 async function newestRun(job: string, isInBucket: boolean, options: FindOptions): Promise<string | undefined> {
-  if (!isInBucket) return findNewestRun(join(job, "runs"));
-  const run = (await copyFrom(job, options)).head.runs.at(-1);
-  return run && `${job}/runs/${run.run_id}`;
+  const [id] = isInBucket
+    ? (await copyFrom(job, options)).head.runs.map(({ run_id }) => run_id).reverse()
+    : await runIdsIn(join(job, "runs"));
+  return id && `${job}/runs/${id}`;
 }
 
 /**
  * Chooses the newest runs of the shards, in order. If there are shards of several divisions, uses the division that ran last. `location`:
- * their place, for messages.
+ * the folder or address of the shards.
  */
 function chooseRuns(shards: readonly ShardRun[], location: string) {
   const runs = shards.flatMap(({ newest, ...shard }) => (newest === undefined ? [] : [{ ...shard, newest }]));
-  const last = runs.toSorted((one, other) => (basename(one.newest) < basename(other.newest) ? 1 : -1))[0]?.count;
+  const last = runs.toSorted((one, other) => (one.newest < other.newest ? 1 : -1))[0]?.count;
   const chosen = runs.filter(({ count }) => count === last).sort((one, other) => one.index - other.index);
   const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
   const notes =
     counts.length > 1
       ? [`${location} has shards of ${counts.join(" and of ")}; those of ${last} ran last, and are joined`]
       : [];
-  return { chosen: chosen.map(({ newest }) => newest), notes };
+  return { chosen: chosen.map(({ index, count, newest }) => `${location}/${index}-of-${count}/runs/${newest}`), notes };
 }

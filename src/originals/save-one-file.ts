@@ -5,7 +5,8 @@ import { retrying } from "../client/retry.js";
 import type { Original, SavedOriginal } from "../dump/manifest.js";
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
 import { fingerprint } from "../files/join-segments.js";
-import { runBefore, type Workspace } from "../store/folder/job-folders.js";
+import { runBefore } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/lease.js";
 import { countOf } from "../words.js";
 import type { OfferedFile, WantedFile } from "./ask-for-file.js";
 import type { Download, IncomingFile } from "./download.js";
@@ -231,7 +232,7 @@ type Reuse = (file: OfferedFile, path: string) => Promise<Pick<Received, "bytes"
  * bytes match the manifest.
  */
 export async function earlierFiles(workspace: Workspace, job: string): Promise<(wanted: WantedFile) => Reuse> {
-  const before = await runBefore(workspace, job).catch(() => undefined);
+  const before = await runBefore(workspace.runs, workspace.runId, job).catch(() => undefined);
   const known = new Map(before?.originals?.map((original) => [keyOf(original), original]));
   return ({ ref, attachment }) =>
     async (file, path) => {

@@ -15,7 +15,7 @@ import { forEachOf, makeOwnFolder, readJsonFile, writeJsonFile } from "../files/
 import { flush } from "../files/flush.js";
 import { documentKey } from "../rows/row.js";
 import { valueIf } from "../schema.js";
-import type { Workspace } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/lease.js";
 import { countOf, nameAndId } from "../words.js";
 import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./ask-for-file.js";
 import { earlierFiles, type FileFacts, type SaveOptions, saveOriginal } from "./save-one-file.js";

@@ -2,12 +2,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeOwnFolder } from "../files/files.js";
 import { type Bucket, removeBelow } from "../store/bucket/bucket.js";
+import type { BucketStore } from "../store/bucket/bucket-store.js";
 import { DamagedError } from "../store/bucket/objects.js";
-import type { Remote } from "../store/folder/job-folders.js";
 import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
 
 /** Access to a job's bucket. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
-type Place = Pick<Remote, "bucket" | "retryUntilBack">;
+type Place = Pick<BucketStore, "bucket" | "retryUntilBack">;
 
 /** The prefix of all exchanges in a job's keys; head.json never lists them. */
 const exchanges = "exchange";
@@ -44,7 +44,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
  * The exchange of a run in its job's bucket, for the coordinator. It confirms the lease before each change. A coordinator that is
  * frozen right after that may still remove results of its successor, which then reads these documents again.
  */
-export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
+export function ownBucketExchange(remote: BucketStore, runId: string): OwnExchange {
   const { bucket, retryUntilBack, confirm } = remote;
   const prefix = `${exchanges}/${runId}`;
   return {
@@ -78,7 +78,7 @@ export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
  * that.
  */
 export async function removePrefixes(
-  { bucket, retryUntilBack, confirm }: Remote,
+  { bucket, retryUntilBack, confirm }: BucketStore,
   isChosen: (runId: string) => boolean,
 ): Promise<void> {
   await retryUntilBack(confirm);

@@ -56,7 +56,7 @@ export async function distribute(discovery: Discovery, options: DistributeOption
   const placed = documentsOf(discovery);
   const begun = await namesOfBegun(workspace.segments); // documents that an earlier process read or began to read
   const left = placed.filter(({ name }) => !begun.has(name));
-  const sizeOf = sizesOf(discovery, await runBefore(workspace, job.name));
+  const sizeOf = sizesOf(discovery, await runBefore(workspace.runs, workspace.runId, job.name));
   const ordered = left.toSorted((one, other) => (sizeOf(other) ?? -1) - (sizeOf(one) ?? -1)); // largest first
   progress.documents = placed.length;
   if (ordered.length > 0) {

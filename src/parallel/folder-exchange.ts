@@ -16,7 +16,8 @@ import {
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
 import { removeFrom } from "../store/folder/folder-store.js";
-import { type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
+import { type JobFolders, refuseLinks } from "../store/folder/job-folders.js";
+import type { LeasedJob } from "../store/lease.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
 
 /**

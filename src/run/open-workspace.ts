@@ -9,9 +9,7 @@ import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/open-exchange.js";
 import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../segments/resume.js";
 import { removeFrom } from "../store/folder/folder-store.js";
-import type { LeasedJob } from "../store/folder/job-folders.js";
-import { type Workspace, workspaceIn } from "../store/folder/job-folders.js";
-import { type JobOptions, type Lease, leaseJob, openedWith } from "../store/lease.js";
+import { type JobOptions, type Lease, type LeasedJob, leaseJob, openedWith, type Workspace } from "../store/lease.js";
 import { writtenFormats } from "./finish-formats.js";
 
 /** The files that a run keeps for the next one. `everything` includes a database that could not be published. */
@@ -68,6 +66,13 @@ export async function openFreshWorkspace(job: Job, options: JobOptions): Promise
     await makeFolders(workspace);
     return leasedWorkspace(lease, workspace, async () => "nothing");
   });
+}
+
+/** The paths of a run in the folder of its owner. Creates nothing. */
+export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
+  const work = join(leased.own, runId);
+  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
+  return { ...leased, runId, work, segments, stage, scratch };
 }
 
 /** Removes unneeded files when the scope ends. If that fails, the next run tries again. */

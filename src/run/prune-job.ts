@@ -11,10 +11,9 @@ import type { Log } from "../log.js";
 import { openCopies } from "../store/bucket/copies.js";
 import { fetchManifestsOf, lookForJob } from "../store/bucket/fetch-run.js";
 import { clearRemoved, moveAway } from "../store/folder/folder-store.js";
-import type { Workspace } from "../store/folder/job-folders.js";
-import { foldersOf, type JobFolders, type LeasedJob, refuseLinks, shownPath } from "../store/folder/job-folders.js";
+import { foldersOf, type JobFolders, refuseLinks, shownPath } from "../store/folder/job-folders.js";
 import { type Decision, decideRuns, type RunFolder, readPastRuns, type Stranger } from "../store/keep-runs.js";
-import { leaseJob } from "../store/lease.js";
+import { type LeasedJob, leaseJob, type Workspace } from "../store/lease.js";
 
 export interface PruneOptions extends Pick<RunOptions, "env" | "log" | "now" | "signal"> {
   /** Whether to report what would be removed, and remove nothing. */

@@ -11,9 +11,8 @@ import { emptyReadProgress } from "../read-progress.js";
 import { reportName } from "../report/report-path.js";
 import { shellText } from "../shell-text.js";
 import { removeWaiting } from "../status/waiting-status.js";
-import type { Workspace } from "../store/folder/job-folders.js";
 import { newestComplete, shownPath } from "../store/folder/job-folders.js";
-import { lossBehind } from "../store/lease.js";
+import { lossBehind, type Workspace } from "../store/lease.js";
 
 /** The paths of a published run. */
 export interface Published {

@@ -12,7 +12,8 @@ import { Notifier } from "../notify/notifier.js";
 import { metricsAfter, type RunOutcome, renderMetrics } from "../notify/run-metrics.js";
 import type { DocumentRow } from "../rows/row.js";
 import { incompleteText } from "../segments/document-result.js";
-import { foldersOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
+import { foldersOf, type JobFolders, refuseLinks } from "../store/folder/job-folders.js";
+import type { LeasedJob } from "../store/lease.js";
 import { countOf, nameAndId } from "../words.js";
 
 type Context = Required<RunOptions>;

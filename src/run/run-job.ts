@@ -8,7 +8,7 @@ import { distribute, openWorkers } from "../parallel/distribute.js";
 import { ownExchange } from "../parallel/open-exchange.js";
 import type { DocumentQueue } from "../parallel/queue.js";
 import { keepRequestSum } from "../segments/request-sum.js";
-import type { Workspace } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/lease.js";
 import { finishRun, type Gathered, isDatabaseLeft, type PreparedRun, prepareRun, type RunResult } from "./make-run.js";
 import { type Kept, openWorkspace } from "./open-workspace.js";
 import { type ReadAllOptions, readEverything } from "./read-everything.js";

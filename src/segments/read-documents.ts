@@ -11,7 +11,7 @@ import type { Job } from "../job/job.js";
 import type { RunProgress } from "../job/run-progress.js";
 
 import type { Log } from "../log.js";
-import type { Workspace } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/lease.js";
 import { countOf } from "../words.js";
 import type { DumpOptions } from "./document-attempt.js";
 import { type DocumentResult, type DumpedDocument, resultSchema, sentenceOf } from "./document-result.js";

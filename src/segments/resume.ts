@@ -12,7 +12,8 @@ import type { Log } from "../log.js";
 import { object, text, valueIf } from "../schema.js";
 import { isToken } from "../store/folder/fence.js";
 import { removeFrom } from "../store/folder/folder-store.js";
-import type { JobFolders, LeasedJob } from "../store/folder/job-folders.js";
+import type { JobFolders } from "../store/folder/job-folders.js";
+import type { LeasedJob } from "../store/lease.js";
 import { tool } from "../tool.js";
 import { requestFile } from "./request-sum.js";
 

@@ -19,8 +19,8 @@ import { encodeLines } from "../files/lines.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import type { Row } from "../rows/row.js";
-import type { JobFolders, LeasedJob } from "../store/folder/job-folders.js";
-import { type JobOptions, leaseJob } from "../store/lease.js";
+import type { JobFolders } from "../store/folder/job-folders.js";
+import { type JobOptions, type LeasedJob, leaseJob } from "../store/lease.js";
 
 /** Leaves status snapshots under a sortable name. The next run, or the next `kbdump status`, adds them to the database. */
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { codeOf } from "../client/failed-request.js";
 import { manifestName } from "../dump/manifest.js";
 import { isRunId } from "../dump/run-id.js";
 import { type Problem, UsageError } from "../errors.js";
@@ -34,8 +35,10 @@ export interface FoundJob {
   /** The place of its runs. For a job in a bucket: the place of its local copy. `keep` is known only if the word names a job file. */
   readonly location: JobLocation;
   readonly file?: string | undefined;
-  /** The id of a run, or its beginning, if the word has one after an `@`. */
+  /** The id of a run, or its beginning, if the word has one: after an `@`, or as a run folder in a bucket. */
   readonly run?: string | undefined;
+  /** The run folder in the bucket, if the word is one: `runs/<run_id>.<epoch>-<token>`. */
+  readonly folder?: string | undefined;
   /** The job in the bucket, before its files are copied; undefined for a local job. */
   readonly copy?: JobCopy | undefined;
 }
@@ -46,12 +49,12 @@ export async function findNamed(text: string, options: FindOptions): Promise<Fou
   if (thing.kind === "job" && thing.location.output.bucket !== undefined) {
     const { name, output } = thing.location;
     const copy = await copyFrom(`${output.bucket}/${name}`, options);
-    const { folder } = isBucketUrl(text) ? bucketWordFrom(text) : {};
-    if (folder !== undefined && !copy.head.runs.some((listed) => listed.folder === folder)) throw unlisted(text, copy);
+    const isListed = thing.folder === undefined || copy.head.runs.some(({ folder }) => folder === thing.folder);
+    if (!isListed) throw unlisted(text, copy);
     return { ...thing, copy, location: { name, output: { ...output, dir: dirname(copy.folder) } } };
   }
-  if (thing.kind !== "database" || !isBucketUrl(text)) return thing;
-  const file = await fetchDatabaseOf(await copyFrom(bucketWordFrom(text).url, options));
+  if (thing.kind !== "database" || !isBucketUrl(thing.file)) return thing;
+  const file = await fetchDatabaseOf(await copyFrom(dirname(thing.file), options));
   if (file === undefined) throw noSuchThing(text, "the job has no database there");
   return { kind: "database", file };
 }
@@ -61,10 +64,7 @@ export async function findNamed(text: string, options: FindOptions): Promise<Fou
  * database. Then tries it as the name of a job. Other files and folders with that name do not matter.
  */
 export async function findLocally(text: string, options: FindOptions): Promise<FoundThing> {
-  if (isBucketUrl(text)) {
-    const { url, run, isDatabase } = bucketWordFrom(text);
-    return isDatabase ? { kind: "database", file: text } : { ...jobIn(dirname(url), basename(url)), run };
-  }
+  if (isBucketUrl(text)) return thingInBucket(text);
   const { out = "output" } = options;
   const { before, run } = wordFrom(text);
   const whole = await lookAt(text);
@@ -111,8 +111,8 @@ export type Found = "run" | "job" | "begun" | "folder" | "job file" | "database"
 /** Finds the kind of thing at a path. Follows links. */
 export async function lookAt(path: string): Promise<Found> {
   const facts = await stat(path).catch((error: unknown) => {
-    if (isAbsence(error) || isNoPath(error)) return undefined;
-    throw error;
+    const isNoPath = isAbsence(error) || /^(ENAMETOOLONG|ELOOP)$/.test(codeOf(error)); // too long, or its links form a loop
+    if (!isNoPath) throw error;
   });
   if (!facts) return "nothing";
   if (facts.isFile()) return lookAtFile(path);
@@ -129,11 +129,6 @@ async function lookAtFile(path: string): Promise<Found> {
   await using file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(12), 0, 12);
   return buffer.toString("latin1", 8) === "DUCK" ? "database" : "other"; // https://duckdb.org/docs/stable/internals/storage
-}
-
-/** Whether an error means that the path is too long, or that its links form a loop. */
-function isNoPath(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENAMETOOLONG" || error.code === "ELOOP");
 }
 
 /** Whether a path is a job folder, even if nothing is published yet. */
@@ -159,16 +154,14 @@ export function namesInBucket(url: string, options: FindOptions): Promise<readon
   });
 }
 
-/** The shards of a job in a bucket that have a head, each with the address of its newest run. */
+/** The shards of a job in a bucket that have a head. */
 export function shardRunsInBucket(job: string, options: FindOptions): Promise<readonly ShardRun[]> {
-  const url = `${job}/shards`;
-  return withBucket(url, copyOptions(options), async (bucket) => {
+  return withBucket(`${job}/shards`, copyOptions(options), async (bucket) => {
     const found: ShardRun[] = [];
     for await (const name of bucket.folders("")) {
       const shard = shardOfFolder(name);
       const read = shard && (await readHead(bucket, `${name}/${headKey}`));
-      const newest = read?.head.runs.at(-1);
-      if (read) found.push({ ...shard, newest: newest && `${url}/${name}/runs/${newest.run_id}` });
+      if (read) found.push({ ...shard, newest: read.head.runs.at(-1)?.run_id });
     }
     return found;
   });
@@ -182,49 +175,30 @@ export async function copyFrom(url: string, options: FindOptions): Promise<JobCo
 }
 
 /** The options for a copy, with defaults: no log, no progress, no cancellation, and copies that are not removed at the end. */
-function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCopyOptions {
-  return {
-    env,
-    copies: copies ?? openCopies(env),
-    signal: signal ?? new AbortController().signal,
-    log: log ?? (() => {}),
-    watch: watch ?? (() => () => {}),
-  };
+function copyOptions(options: FindOptions): LocalCopyOptions {
+  const { signal } = new AbortController();
+  return { copies: openCopies(options.env), signal, log: () => {}, watch: () => () => {}, ...options };
 }
-
-/** The parts of a word that begins with `s3://`. */
-interface BucketWord {
-  /** The address of the job: `s3://bucket/prefix/<job>`. */
-  readonly url: string;
-  /** The id of a run, or its beginning, if the word names a run. */
-  readonly run?: string | undefined;
-  /** The run folder, if the word includes it: `runs/<run_id>.<epoch>-<token>`. */
-  readonly folder?: string;
-  /** True if the word names the job's database; otherwise absent. */
-  readonly isDatabase?: true;
-}
-
-const runPath = /^(.+)\/(runs\/(\d{8}T\d{9}Z)(?:\.\d{1,15}-[0-9a-f]{8})?)$/;
 
 /**
- * Splits a word that names something in a bucket: a job, optionally with `@` and a run, a run folder, or the database of a job.
- * Throws UsageError for anything else.
+ * The thing in a bucket that a word names: a job, optionally with `@` and a run, a run folder, or the database of a job. Throws
+ * UsageError for anything else.
  */
-export function bucketWordFrom(text: string): BucketWord {
+function thingInBucket(text: string): FoundThing {
   const { before, run } = wordFrom(text.replace(/\/+$/, ""));
   const path = urlOfPrefix(prefixFromUrl(before));
-  const [, jobOfRun, folder = "", runId = ""] = runPath.exec(path) ?? [];
+  const [, jobOfRun, folder, runId = "", owner] =
+    /^(.+)\/(runs\/(\d{8}T\d{9}Z)(\.\d{1,15}-[0-9a-f]{8})?)$/.exec(path) ?? [];
   if (jobOfRun !== undefined && run === undefined && isRunId(runId))
-    return { url: jobUrl(jobOfRun, text), run: runId, ...(folder.includes(".") ? { folder } : {}) };
-  const [, jobOfDatabase, name] = /^(.+)\/([^/]+)\.duckdb$/.exec(path) ?? [];
-  if (jobOfDatabase?.endsWith(`/${name}`) && run === undefined)
-    return { url: jobUrl(jobOfDatabase, text), isDatabase: true };
-  return { url: jobUrl(path, text), run };
+    return { ...jobAt(jobOfRun, text), run: runId, folder: owner && folder };
+  const [, name] = /^s3:\/\/[^/]+\/(?:.+\/)?([^/]+)\/\1\.duckdb$/.exec(path) ?? [];
+  if (name !== undefined && isJobName(name) && run === undefined) return { kind: "database", file: path };
+  return { ...jobAt(path, text), run };
 }
 
-function jobUrl(url: string, text: string): string {
-  const { prefix } = prefixFromUrl(url);
-  if (isJobName(basename(prefix))) return url;
+function jobAt(url: string, text: string): FoundJob {
+  const name = basename(prefixFromUrl(url).prefix);
+  if (isJobName(name)) return jobIn(dirname(url), name);
   throw noSuchThing(
     text,
     "expected a job in a bucket, s3://bucket/prefix/<job>, or a run of it: s3://bucket/prefix/<job>@20261120",

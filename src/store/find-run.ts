@@ -20,12 +20,7 @@ export async function findRun(word: string, options: FindOptions): Promise<strin
 /** A run that was found: its folder. For a run in a bucket: the folder for its copy, and the run to copy. */
 export interface RunToFetch {
   readonly folder: string;
-  readonly inBucket?: RunInBucket | undefined;
-}
-
-export interface RunInBucket {
-  readonly copy: JobCopy;
-  readonly run: BucketRun;
+  readonly inBucket?: { readonly copy: JobCopy; readonly run: BucketRun } | undefined;
 }
 
 /** Like findRun, but does not fetch the files of a run in a bucket. */
@@ -151,7 +146,7 @@ export async function findDatabase(
   const names = (await readdir(folder).catch(ifAbsent<string[]>([]))).filter((name) => name.endsWith(".duckdb"));
   const [copied, ...others] = names;
   if (!copy && copied !== undefined && others.length === 0) return { database: join(folder, copied) }; // a copy of a job's folder
-  const expected = copy ? `${copy.url}/${copy.job}.duckdb` : database;
+  const expected = copy ? `${copy.url}/${location.name}.duckdb` : database;
   const what = copy ? "run" : "run folder";
   const message = shardOfFolder(location.name)
     ? "it is a shard, which has no database. Name a run folder of it, or join the shards and name the job"

@@ -6,20 +6,25 @@ import { InterruptedError, LostError, StopError, UsageError } from "../errors.js
 import { problemText } from "../file-error.js";
 import { ifAbsent, isThere, makeFolder, makeOwnFolder, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
+import type { RunOptions } from "../job/open-service.js";
 import { type Bucket, openBucket } from "./bucket/bucket.js";
 import { BucketStore } from "./bucket/bucket-store.js";
-import { leaseInBucket } from "./bucket/head.js";
+import { type BucketLease, leaseInBucket } from "./bucket/head.js";
 import type { Condition } from "./bucket/objects.js";
 import { entriesOf, fenceOthers, successorOf } from "./folder/fence.js";
-import { folderStore } from "./folder/folder-store.js";
-import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "./folder/job-folders.js";
+import { FolderStore } from "./folder/folder-store.js";
+import { foldersOf, type OwnFolder, refuseLinks, shownPath } from "./folder/job-folders.js";
 import { type Lock, lockJob } from "./folder/lock.js";
 import { takenOverText } from "./folder/lock-owner.js";
 
-export interface LeaseOptions {
-  readonly now: () => Date;
-  readonly log: Log;
+/** A job whose lease this process has, and what it may use. */
+export interface LeasedJob extends OwnFolder {
+  /** The folder or bucket that the job publishes to. */
+  readonly store: FolderStore;
+  /** Aborted, with a LostError, once another run has taken over the job. */
+  readonly lost: AbortSignal;
+  /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
+  readonly remote?: BucketStore;
 }
 
 /** The lease of a job. It ends with its scope. The next owner takes over the files left in the `own` folder. */
@@ -28,11 +33,8 @@ export interface Lease extends LeasedJob, AsyncDisposable {
   readonly explain: (error: unknown) => Promise<unknown>;
 }
 
-export interface JobOptions extends LeaseOptions {
-  /** Source of the bucket's credentials. */
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-}
+/** `env` has the credentials of the bucket. */
+export type JobOptions = Required<Pick<RunOptions, "now" | "log" | "env" | "signal">>;
 
 /**
  * Takes the lease of a job's local folder, and of its bucket if it has one. Throws BusyError if another run has either, LostError
@@ -41,13 +43,9 @@ export interface JobOptions extends LeaseOptions {
 export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
   const lease = await leaseFolder(job, options);
   const url = job.output.bucket === undefined ? undefined : shownPath(job, lease.folder);
-  await openedWith(lease, () => claimFolder(lease, url));
-  if (url === undefined) return lease;
-  const { held, bucket, ...both } = await openedWith(lease, () => leaseBucket(url, lease, options));
-  return openedWith(both, async () => {
-    const patience = { log: options.log, signal: options.signal, outage: job.service.outage };
-    const store = await BucketStore.open(bucket, held, both, patience);
-    return { ...both, store, remote: store };
+  return openedWith(lease, async () => {
+    await claimFolder(lease, url);
+    return url === undefined ? lease : leaseBucket(url, lease, { ...options, outage: job.service.outage });
   });
 }
 
@@ -56,14 +54,16 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
  * one without a lock. Read published files only after that. Throws BusyError if another run has it, LostError if another took
  * over meanwhile.
  */
-export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
+export async function leaseFolder(
+  job: Pick<Job, "name" | "output">,
+  { now, log }: Pick<JobOptions, "now" | "log">,
+): Promise<Lease> {
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await makeFolder(folders.private);
   const lock = await lockJob(folders.private, now());
-  const token = lock.owner.id;
-  const owned = { ...folders, own: join(folders.private, token) };
-  const leased: LeasedJob = { ...owned, token, lost: lock.lost, store: folderStore(owned) };
+  const owned = { ...folders, own: join(folders.private, lock.owner.id) };
+  const leased: LeasedJob = { ...owned, lost: lock.lost, store: new FolderStore(owned) };
   const lease: Lease = {
     ...leased,
     explain: async (error) => (await lossBehind(error, leased)) ?? error,
@@ -71,8 +71,14 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
       end(leased, lock).catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`)),
   };
   return openedWith(lease, async () => {
-    await makeOwnFolder(leased.own);
-    await begin(leased, lock, now());
+    const { own, runs, waiting } = lease;
+    await makeOwnFolder(own);
+    await writeFile(join(own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
+    await makeOwnFolder(join(own, "from"));
+    // This process may have been frozen before it made its folder. Then it must not stop the current owner of the lock.
+    await lock.confirm();
+    for (const folder of [runs, waiting]) await makeFolder(folder);
+    await fenceOthers(lease, lock, now());
     return lease;
   });
 }
@@ -86,16 +92,6 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
     await lease[Symbol.asyncDispose]();
     throw reason;
   }
-}
-
-async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
-  await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
-  await makeOwnFolder(join(leased.own, "from"));
-  // This process may have been frozen before it made its folder. Then it must not stop the current owner of the lock.
-  await lock.confirm();
-  await makeFolder(leased.runs);
-  await makeFolder(leased.waiting);
-  await fenceOthers(leased, lock, now);
 }
 
 /**
@@ -120,9 +116,7 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;
   const successor = await successorOf(leased);
-  if (successor !== undefined) {
-    return new LostError(takenOverText(successor), { cause: error });
-  }
+  if (successor !== undefined) return new LostError(takenOverText(successor), { cause: error });
   if (error instanceof LostError) return undefined;
   if (await isThere(leased.own).catch(() => true)) return leased.lost.aborted ? leased.lost.reason : undefined;
   return new LostError(`${leased.own}, the folder of this run, was removed while it was active, so it ends`, {
@@ -135,17 +129,25 @@ const grace = 10_000;
 
 /**
  * Adds the lease in the bucket. Throws UsageError if the store ignores the conditions of writes, because publishing safely depends
- * on them. After an interruption, requests may continue for a while, because releasing the lease
- * needs them.
+ * on them. After an interruption, requests may continue for a while, because releasing the lease needs them. `outage`: see
+ * `retryUntilStoreIsBack`.
  */
-async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
+async function leaseBucket(
+  url: string,
+  lease: Lease,
+  options: JobOptions & { readonly outage: number },
+): Promise<Lease> {
   const { env, signal, log } = options;
   const ends = new AbortController();
   const endSoon = () => setTimeout(() => ends.abort(signal.reason), grace).unref();
   signal.throwIfAborted();
   signal.addEventListener("abort", endSoon, { once: true });
   const bucket = await openBucket(url, { env, signal: ends.signal });
-  const close = async () => {
+  let held: BucketLease | undefined;
+  const release = async () => {
+    await held?.release().catch((error: unknown) => {
+      log("warn", `the lease of the bucket could not be released: ${problemText(error)}`);
+    });
     signal.removeEventListener("abort", endSoon);
     await bucket[Symbol.asyncDispose]();
   };
@@ -156,19 +158,20 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
         `${bucket.url} cannot be used: ${fault}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
         [],
       );
-    const held = await leaseInBucket(bucket, options);
-    const leased = { ...lease, lost: AbortSignal.any([lease.lost, held.lost]) };
-    const release = async () => {
-      await held.release().catch((error: unknown) => {
-        log("warn", `the lease of the bucket could not be released: ${problemText(error)}`);
-      });
-      await close();
-      await lease[Symbol.asyncDispose]();
+    held = await leaseInBucket(bucket, options);
+    const store = new BucketStore(bucket, held, lease, options);
+    await store.begin();
+    const leased = { ...lease, store, remote: store, lost: AbortSignal.any([lease.lost, held.lost]) };
+    return {
+      ...leased,
+      explain: async (error) => (await lossBehind(error, leased)) ?? error,
+      [Symbol.asyncDispose]: async () => {
+        await release();
+        await lease[Symbol.asyncDispose]();
+      },
     };
-    const explain = async (error: unknown) => (await lossBehind(error, leased)) ?? error;
-    return { ...leased, held, bucket, explain, [Symbol.asyncDispose]: release };
   } catch (error) {
-    await close();
+    await release();
     throw error;
   }
 }
@@ -220,4 +223,18 @@ export async function tryConditions(bucket: Bucket): Promise<string | undefined>
   } finally {
     await bucket.remove([key]).catch(() => {}); // a leftover object does no harm
   }
+}
+
+/** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
+export interface Workspace extends LeasedJob {
+  readonly runId: string;
+  /** When this work began. For resumed work, that is when the earlier run started. */
+  readonly startedAt: Date;
+  readonly work: string;
+  /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
+  readonly segments: string;
+  /** The folder that becomes the run folder. */
+  readonly stage: string;
+  /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
+  readonly scratch: string;
 }

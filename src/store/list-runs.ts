@@ -4,7 +4,7 @@ import type { JobLocation } from "../job/job.js";
 import { fetchManifestsOf, type JobCopy } from "./bucket/fetch-run.js";
 import { mayTakeOver } from "./bucket/head.js";
 import { shardRunsInBucket } from "./find-named.js";
-import { findShardRuns, foldersOf } from "./folder/job-folders.js";
+import { findShardRuns, foldersOf, type JobFolders } from "./folder/job-folders.js";
 import { holderOf, readLock } from "./folder/lock.js";
 import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger } from "./keep-runs.js";
 
@@ -52,25 +52,23 @@ export async function listRuns(location: JobLocation, now: Date, copy?: JobCopy)
     isLatest: run.runId === latest,
     keptBy: rules.get(run.runId) ?? null,
   }));
-  const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
-  const atWork = copy ? runInBucket(copy) : await runInFolder(join(folders.private, "lock"), now);
+  const owner = await ownerOf(folders, now, copy);
   const shards = await listShards(location, copy);
-  return { job: location.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
+  const { pid = null, host = null, since = null } = owner ?? {};
+  const atWork = owner ? { pid, host, since } : undefined;
+  return { job: location.name, folder: url ?? folders.folder, runs: listed.reverse(), strangers, atWork, shards };
 }
 
-/** The lease owner named in the bucket's head, unless the lease is stale. */
-function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
-  return head.owner === null || mayTakeOver(head, age) ? undefined : runAtWork(head.owner);
-}
-
-async function runInFolder(lock: string, now: Date): Promise<RunAtWork | undefined> {
-  const found = await readLock(lock);
-  const holder = found && (await holderOf(found, now.getTime()));
-  return holder && runAtWork(holder.owner);
-}
-
-function runAtWork({ pid, host, since }: Partial<RunAtWork> = {}): RunAtWork {
-  return { pid: pid ?? null, host: host ?? null, since: since ?? null };
+/** The owner of the lease named in the bucket's head, or of the lock, unless it is stale. */
+async function ownerOf(
+  { private: hidden }: JobFolders,
+  now: Date,
+  copy?: JobCopy,
+): Promise<Partial<RunAtWork> | null | undefined> {
+  if (copy) return mayTakeOver(copy.head, copy.age) ? undefined : copy.head.owner;
+  const lock = await readLock(join(hidden, "lock"));
+  const holder = lock && (await holderOf(lock, now.getTime()));
+  return holder && (holder.owner ?? {});
 }
 
 /** The shards of a job that was divided into `count` parts. */
@@ -94,7 +92,7 @@ async function listShards(location: JobLocation, copy: JobCopy | undefined): Pro
       count,
       missing: Array.from({ length: count }, (_, at) => at + 1).filter((index) => !indexes.has(index)),
       newestRunId: done
-        .map(({ newest = "" }) => basename(newest))
+        .map(({ newest }) => newest)
         .sort()
         .at(-1),
     };

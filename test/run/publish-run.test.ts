@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { mendLatest } from "../../src/database/job-database.js";
 import { UsageError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
-import { folderStore } from "../../src/store/folder/folder-store.js";
+import { FolderStore } from "../../src/store/folder/folder-store.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
 import { runHere } from "../cli/run-here.js";
 import { query } from "../database/query.js";
@@ -54,7 +54,7 @@ test.each([
 test("something at latest that cannot be moved aside is named before anything is asked, and stays", async () => {
   const { job, place } = await startPublishedPlace(["jsonl"]);
   const owned = { ...foldersOf(job), own: join(place, "own") };
-  const leased = { ...owned, token: "x", store: folderStore(owned) };
+  const leased = { ...owned, store: new FolderStore(owned) };
   const path = join(leased.folder, "latest");
   for (const each of [leased.own, leased.runs, path]) await mkdir(each, { recursive: true });
   await writeFile(join(leased.own, "aside"), "in the way");

@@ -5,11 +5,10 @@ import { InterruptedError } from "../../src/errors.js";
 import { isThere } from "../../src/files/files.js";
 import type { Job } from "../../src/job/job.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
-
+import { workspaceIn } from "../../src/run/open-workspace.js";
 import { reportRun } from "../../src/run/publish-run.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { LeasedJob } from "../../src/store/folder/job-folders.js";
-import { workspaceIn } from "../../src/store/folder/job-folders.js";
+import type { LeasedJob } from "../../src/store/lease.js";
 import { runHere } from "../cli/run-here.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { underLease } from "../under-lease.js";

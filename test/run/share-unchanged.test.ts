@@ -2,9 +2,10 @@ import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readManifest } from "../../src/dump/read-manifest.js";
+import { workspaceIn } from "../../src/run/open-workspace.js";
 import { shareUnchanged } from "../../src/run/stage-run.js";
-import { folderStore } from "../../src/store/folder/folder-store.js";
-import { foldersOf, workspaceIn } from "../../src/store/folder/job-folders.js";
+import { FolderStore } from "../../src/store/folder/folder-store.js";
+import { foldersOf } from "../../src/store/folder/job-folders.js";
 import { runHere } from "../cli/run-here.js";
 import { inFull } from "../rounds.js";
 import { startPublishedPlace } from "./database/published-job.js";
@@ -61,7 +62,7 @@ test.skipIf(!canMount)("if no link can be made, the file silently stays a copy",
   const first = await run();
   const folder = await testFolder();
   const owned = { ...foldersOf(job), own: join(folder, "own") };
-  const leased = { ...owned, token: "x", store: folderStore(owned), lost: new AbortController().signal };
+  const leased = { ...owned, store: new FolderStore(owned), lost: new AbortController().signal };
   const [runId, disk] = ["29991231T235959999Z", await tinyDisk(folder, 1024)];
   const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(), scratch: disk.path };
   await mkdir(workspace.work, { recursive: true });

@@ -8,7 +8,7 @@ import type { Job, Shard } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/load-job.js";
 import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
 import { readEverything } from "../../src/run/read-everything.js";
-import { folderStore } from "../../src/store/folder/folder-store.js";
+import { FolderStore } from "../../src/store/folder/folder-store.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
 import { documentId } from "./service/ids.js";
@@ -63,7 +63,6 @@ export async function readAll(environment: ProcessEnvironment): Promise<Through>
     segments,
     stage: folder,
     scratch: folder,
-    token: "owner",
     own: folder,
     lost: new AbortController().signal,
   };
@@ -71,7 +70,7 @@ export async function readAll(environment: ProcessEnvironment): Promise<Through>
   const options = {
     job,
     formats,
-    workspace: { ...folders, ...run, store: folderStore({ ...folders, own: folder }) },
+    workspace: { ...folders, ...run, store: new FolderStore({ ...folders, own: folder }) },
     progress,
     now,
     log: () => {},

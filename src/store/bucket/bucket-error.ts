@@ -1,16 +1,6 @@
 import { RetryError, StopError, UsageError } from "../../errors.js";
 import { plainText } from "../../safe-text.js";
 
-/** The request that failed. */
-interface Attempt {
-  /** The operation that failed, as a verb that follows "cannot", such as `read` or `write`. */
-  readonly what: string;
-  /** The address of the object: `s3://bucket/key`. */
-  readonly url: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-}
-
 /** Advice for the error codes of S3: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied:
@@ -45,12 +35,10 @@ const otherRegion =
 
 /**
  * Turns the error of a failed request into a StopError in plain words, or a UsageError if no credentials are found. Never shows a
- * key: secrets are removed from the store's messages.
+ * key: secrets are removed from the store's messages. `begin`: the start of the message, such as `cannot read s3://bucket/key`.
  */
-export function bucketError(error: unknown, attempt: Attempt): unknown {
-  if (attempt.signal.aborted) return attempt.signal.reason;
+export function bucketError(error: unknown, begin: string, env: NodeJS.ProcessEnv): unknown {
   if (!(error instanceof Error) || error instanceof StopError || error instanceof UsageError) return error;
-  const begin = `cannot ${attempt.what} ${attempt.url}`;
   if (error instanceof RetryError) return new StopError(`${begin}: ${error.message}`, { cause: error });
   if (error.name === "CredentialsProviderError" || /credential/i.test(error.name))
     return new UsageError(
@@ -61,34 +49,27 @@ export function bucketError(error: unknown, attempt: Attempt): unknown {
   if (status === undefined) return new StopError(`${begin}: ${plainText(error.message, "")}`, { cause: error });
   const text = otherRegion.test(code)
     ? `the bucket is in another region. Set AWS_REGION${region === undefined ? "" : `=${region}`}`
-    : (remedies[sameAs[code] ?? code] ?? unknownText(error, attempt, code, status));
+    : (remedies[sameAs[code] ?? code] ?? unknownText(error, env, code, status));
   return new StopError(`${begin}: ${text} (${[code, status].filter((fact) => fact !== String(status)).join(", ")})`, {
     status,
     code,
   });
 }
 
-/** Facts of an SDK error: HTTP status, code, number of tries and region of the bucket. Without a status, the request got no answer. */
-export function factsOf(error: unknown) {
-  const {
-    name = "",
-    $metadata,
-    $response,
-  } = (error ?? {}) as {
-    name?: string;
-    $metadata?: { httpStatusCode?: number; attempts?: number };
-    $response?: { headers?: Readonly<Record<string, string>>; statusCode?: number };
-  };
-  const status = $metadata?.httpStatusCode ?? $response?.statusCode;
-  return {
-    status,
-    code: name,
-    attempts: $metadata?.attempts ?? 1,
-    region: $response?.headers?.["x-amz-bucket-region"],
-  };
+interface SdkError {
+  readonly name?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
+  readonly $response?: { readonly headers?: Readonly<Record<string, string>>; readonly statusCode?: number };
 }
 
-function unknownText(error: Error, { env }: Attempt, code: string, status: number): string {
+/** Facts of an SDK error: HTTP status, code, number of tries and region of the bucket. Without a status, the request got no answer. */
+export function factsOf(error: unknown) {
+  const { name: code = "", $metadata, $response } = (error ?? {}) as SdkError;
+  const status = $metadata?.httpStatusCode ?? $response?.statusCode;
+  return { status, code, attempts: $metadata?.attempts ?? 1, region: $response?.headers?.["x-amz-bucket-region"] };
+}
+
+function unknownText(error: Error, env: NodeJS.ProcessEnv, code: string, status: number): string {
   const text = plainText(plainText(error.message, env.AWS_SECRET_ACCESS_KEY ?? ""), env.AWS_SESSION_TOKEN ?? "");
   const isKnown = text !== "" && text !== code && text !== "UnknownError";
   const blame = status >= 500 ? "the store has a fault; start again later" : "the store refuses";

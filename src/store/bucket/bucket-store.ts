@@ -8,34 +8,25 @@ import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { forEachOf, ifAbsent, makeOwnFolder } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
-import type { Log } from "../../log.js";
-import { pendingDatabase } from "../folder/fence.js";
-import { moveAside, removeFrom } from "../folder/folder-store.js";
-import type { LeasedJob, Remote } from "../folder/job-folders.js";
-import type { JobStore } from "../job-store.js";
+import type { RunOptions } from "../../job/open-service.js";
+import { FolderStore, moveAside, pendingDatabase, removeFrom } from "../folder/folder-store.js";
+import type { OwnFolder } from "../folder/job-folders.js";
 import { type Bucket, removeWithUploads } from "./bucket.js";
 import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "./fetch-run.js";
-import { type BucketLease, type BucketRun, folderOfKey, type Head } from "./head.js";
+import { type BucketLease, type BucketRun, folderOfKey, type Head, runFolderOf, withoutRun, withRun } from "./head.js";
 import type { Condition, ObjectFacts } from "./objects.js";
 
-interface Patience {
-  /** Seconds that an outage of the store may last. */
-  readonly outage: number;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
-/** The key of a job's newest report. */
-const reportKey = "report.html";
+/** `outage`: the seconds that an outage of the store may last. */
+type Patience = Required<Pick<RunOptions, "log" | "signal">> & { readonly outage: number };
 
 /**
- * The store of a job that publishes to a bucket, for the owner of its lease. Every change goes to the bucket first, then to
- * the work folder. The work folder has the manifests of exactly those runs that the head lists.
+ * The store of a job that publishes to a bucket. Every change goes to the bucket first, then to the work folder. The work folder has
+ * the manifests of exactly those runs that the head lists.
  */
-export class BucketStore implements JobStore, Remote {
+export class BucketStore extends FolderStore {
+  /** The bucket of the job, also used for the exchange of a run. Only runs in head.json are dumps. */
   readonly bucket: Bucket;
-  readonly #held: BucketLease;
-  readonly #leased: LeasedJob;
+  readonly #lease: BucketLease;
   readonly #patience: Patience;
   readonly #databaseKey: string;
   /**
@@ -45,56 +36,55 @@ export class BucketStore implements JobStore, Remote {
   #database: Condition = "absent";
   #uploaded: BucketRun | undefined;
 
-  private constructor(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience) {
-    [this.bucket, this.#held, this.#leased, this.#patience] = [bucket, held, leased, patience];
+  constructor(bucket: Bucket, lease: BucketLease, owned: OwnFolder, patience: Patience) {
+    super(owned);
+    [this.bucket, this.#lease, this.#patience] = [bucket, lease, patience];
     this.#databaseKey = `${basename(bucket.url)}.duckdb`;
   }
 
-  /** Opens the store. Removes leftovers of earlier owners from the bucket, and updates the work folder. */
-  static async open(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience): Promise<BucketStore> {
-    await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
-      patience.log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
+  /** Removes leftovers of earlier owners from the bucket, and updates the work folder. */
+  async begin(): Promise<void> {
+    await cleanUpBucket(this.bucket, this.#lease.head()).catch((error: unknown) => {
+      const what = `what earlier runs left in ${this.bucket.url} could not be removed`;
+      this.#patience.log("warn", `${what}: ${problemText(error)}`);
     });
-    await syncManifests(bucket, held.head(), leased, patience);
-    const store = new BucketStore(bucket, held, leased, patience);
-    await store.tidy();
-    return store;
+    await syncManifests(this.bucket, this.#lease.head(), this.owned, this.#patience);
+    await this.tidy();
   }
 
-  readonly confirm = () => this.#held.confirm();
+  /** Checks the lease. Rejects with LostError if another run has taken over. */
+  readonly confirm = () => this.#lease.change((head) => head);
 
+  /** Retries `work` during an outage of the store, for at most `service.outage`. `work` must be safe to repeat. */
   readonly retryUntilBack = <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, this.#patience);
 
   /**
    * Uploads a staged run into a folder of its owner, the manifest last. Each file must match its SHA-256 in the manifest. If the
    * upload fails, removes the uploaded files if possible.
    */
-  async upload(manifest: Manifest, stage: string, signal: AbortSignal): Promise<void> {
+  override async upload(manifest: Manifest, stage: string, signal: AbortSignal): Promise<void> {
     const { run_id, status } = manifest;
-    const folder = this.#held.folderOf(run_id);
-    const put = ({ path, sha256 }: Pick<ListedFile, "path" | "sha256">) => {
+    const folder = runFolderOf(this.#lease.head(), run_id);
+    const put = async ({ path, sha256 }: Pick<ListedFile, "path" | "sha256">) => {
       const upload = () => this.bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal });
-      return retryUntilStoreIsBack(upload, { ...this.#patience, signal });
+      await retryUntilStoreIsBack(upload, { ...this.#patience, signal });
     };
     const facts = await fingerprint(join(stage, manifestName));
     try {
-      await forEachOf(listedFiles(manifest), uploadsAtOnce, async (file) => {
-        signal.throwIfAborted();
-        await put(file);
-      });
+      await forEachOf(listedFiles(manifest), uploadsAtOnce, put, signal);
       await put({ path: manifestName, ...facts });
     } catch (error) {
-      if (!this.#held.lost.aborted) await removeWithUploads(this.bucket, folder).catch(() => {}); // otherwise the successor removes it
+      if (!this.#lease.lost.aborted) await removeWithUploads(this.bucket, folder).catch(() => {}); // otherwise the successor removes it
       throw error;
     }
     this.#uploaded = { run_id, status, folder, manifest: facts };
   }
 
   /** Publishes the uploaded run by adding it to the head. */
-  async commit(): Promise<void> {
+  override async commit(): Promise<void> {
     const run = this.#uploaded;
     if (!run) throw new Error("a run is uploaded before it is committed");
-    const commit = () => this.#held.commit(run, { isComplete: run.status === "complete" });
+    const commit = () => this.#lease.change((head) => withRun(head, run));
     await this.retryUntilBack(commit).catch((error: unknown) => {
       if (!isTrouble(error)) throw error;
       const text = `${error.message}. The run may have been published nevertheless: kbdump list ${this.bucket.url} shows that`;
@@ -102,12 +92,12 @@ export class BucketStore implements JobStore, Remote {
     });
   }
 
-  async follow(manifest: Manifest, stage: string): Promise<void> {
-    await this.#leased.store.commit(manifest, stage);
+  override async follow(manifest: Manifest, stage: string): Promise<void> {
+    await super.commit(manifest, stage);
   }
 
-  async fetchRun(runId: string, into: string, signal: AbortSignal): Promise<string> {
-    const run = this.#held.head().runs.find(({ run_id }) => run_id === runId);
+  override async fetchRun(runId: string, into: string, signal: AbortSignal): Promise<string> {
+    const run = this.#runOf(runId);
     if (!run) throw new StopError(`${this.bucket.url} has no run ${runId}`);
     await rm(into, { recursive: true, force: true });
     await makeOwnFolder(into);
@@ -115,51 +105,50 @@ export class BucketStore implements JobStore, Remote {
     return into;
   }
 
-  async fetchDatabase(most?: number): Promise<boolean> {
+  #runOf(runId: string): BucketRun | undefined {
+    return this.#lease.head().runs.find(({ run_id }) => run_id === runId);
+  }
+
+  override async fetchDatabase(most?: number): Promise<boolean> {
     const found = await this.bucket.look(this.#databaseKey);
     if (found && most !== undefined && found.bytes > most) return false;
-    const local = await fingerprint(this.#leased.database).catch(ifAbsent(undefined));
+    const local = await fingerprint(this.owned.database).catch(ifAbsent(undefined));
     const isSame = local && found ? local.sha256 === found.sha256 : local === found;
     if (!isSame) await this.#replaceLocal(found);
-    this.#database = conditionOf(found);
+    this.#database = found ?? "absent";
     return true;
   }
 
   /**
-   * Replaces the local database with the bucket's. Removes unpublished databases that an earlier run built from the local one. If
-   * the bucket has no database, moves the local one aside: it may be the last copy of the history of removed runs.
+   * Replaces the local database with the bucket's. If the bucket has none, moves the local one aside: it may be the last copy of the
+   * history of removed runs.
    */
   async #replaceLocal(found: ObjectFacts | undefined): Promise<void> {
-    const { own, database, shownDatabase } = this.#leased;
+    const { own, database, shownDatabase } = this.owned;
     const { log, signal } = this.#patience;
-    await forgetBuilt(this.#leased);
-    if (!found) {
-      const aside = await moveAside(this.#leased, database);
-      await this.#removeLocal();
-      const problem = `${shownDatabase} is gone, and is built again from the runs that are left`;
-      return log("warn", `${problem}. Its last copy is kept as ${aside}`);
+    // The databases that an earlier run built from the local one, and did not publish: the bucket's has changed since.
+    const built = (await readdir(own)).filter(isRunId).map((runId) => join(runId, "scratch"));
+    for (const name of [pendingDatabase, ...built]) await rm(join(own, name), { recursive: true, force: true });
+    const fetched = join(own, "fetched.duckdb");
+    const aside = found ? undefined : await moveAside(this.owned, database);
+    if (found) {
+      log("info", `fetching ${this.bucket.url}/${this.#databaseKey} (${bytesText(found.bytes)})`);
+      await this.bucket.fetchFile(this.#databaseKey, fetched, { ...found, signal });
     }
-    log("info", `fetching ${this.bucket.url}/${this.#databaseKey} (${bytesText(found.bytes)})`);
-    const aside = join(own, "fetched.duckdb");
-    await rm(aside, { force: true });
-    await this.bucket.fetchFile(this.#databaseKey, aside, { ...found, signal });
-    await this.#removeLocal();
-    await rename(aside, database);
+    // With its write-ahead log, because DuckDB would replay it on the next database.
+    for (const path of [`${database}.wal`, database]) await removeFrom(this.owned, path);
+    if (found) return rename(fetched, database);
+    const problem = `${shownDatabase} is gone, and is built again from the runs that are left`;
+    log("warn", `${problem}. Its last copy is kept as ${aside}`);
   }
 
-  /** Removes the local database. Removes its write-ahead log too, because DuckDB would replay it on the next database. */
-  async #removeLocal(): Promise<void> {
-    const { database } = this.#leased;
-    for (const path of [`${database}.wal`, database]) await removeFrom(this.#leased, path);
-  }
-
-  async replaceDatabase(built: string, keepsOld: boolean): Promise<string | undefined> {
+  override async replaceDatabase(built: string, keepsOld: boolean): Promise<string | undefined> {
     this.#database = await this.#replace(this.#databaseKey, built, this.#database);
-    return this.#leased.store.replaceDatabase(built, keepsOld);
+    return super.replaceDatabase(built, keepsOld);
   }
 
-  async publishReport(path: string): Promise<void> {
-    await this.#replace(reportKey, path, conditionOf(await this.bucket.look(reportKey)));
+  override async publishReport(path: string): Promise<void> {
+    await this.#replace(basename(path), path, (await this.bucket.look(basename(path))) ?? "absent");
   }
 
   /**
@@ -175,43 +164,35 @@ export class BucketStore implements JobStore, Remote {
     throw new StopError(`${this.bucket.url}/${key} was changed by an earlier run that woke late, or by hand`);
   }
 
-  async pointLatest(runId: string): Promise<void> {
-    await this.#leased.store.pointLatest(runId);
-  }
-
   /** Removes a run from the head, then removes its files. */
-  async removeRun(runId: string): Promise<void> {
-    const folder = this.#held.head().runs.find(({ run_id }) => run_id === runId)?.folder;
-    await this.#held.dropRuns([runId]);
+  override async removeRun(runId: string): Promise<void> {
+    const folder = this.#runOf(runId)?.folder;
+    await this.#lease.change((head) => withoutRun(head, runId));
     if (folder !== undefined)
       await removeWithUploads(this.bucket, folder).catch((error: unknown) => {
         const what = `some files of run ${runId} stay until the next run removes them`;
         this.#patience.log("warn", `${what}: ${problemText(error)}`);
       });
-    await this.#leased.store.removeRun(runId);
+    await super.removeRun(runId);
   }
 
   /**
    * Removes local files that no later run needs. Keeps the originals of the newest run, because the next run reuses the
    * unchanged ones.
    */
-  async tidy(): Promise<void> {
-    const { runs } = this.#leased;
+  override async tidy(): Promise<void> {
+    const { runs } = this.owned;
     const runIds = (await readdir(runs)).filter(isRunId).sort();
     for (const runId of runIds) {
       const needed = [manifestName, ...(runId === runIds.at(-1) ? ["originals"] : [])];
       const names = (await readdir(join(runs, runId))).filter((name) => !needed.includes(name));
-      for (const name of names) await removeFrom(this.#leased, join(runs, runId, name));
+      for (const name of names) await removeFrom(this.owned, join(runs, runId, name));
     }
   }
 }
 
 /** Maximum files to upload at once. A large file uploads three parts at once. */
 const uploadsAtOnce = 3;
-
-function conditionOf(found: ObjectFacts | undefined): Condition {
-  return found ? { etag: found.etag } : "absent";
-}
 
 /**
  * Removes run folders that earlier owners left behind, and ends their multipart uploads. Such a folder is not listed in the
@@ -227,30 +208,21 @@ export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
 }
 
 /** Syncs the work folder with the head: fetches the manifests of the listed runs, unless damaged, and removes all other runs. */
-async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { log, signal }: Patience): Promise<void> {
+async function syncManifests(bucket: Bucket, head: Head, owned: OwnFolder, { log, signal }: Patience): Promise<void> {
   const listed = new Map(head.runs.map((run) => [run.run_id, run]));
-  for (const runId of (await readdir(leased.runs)).filter(isRunId)) {
-    const found = await fingerprint(join(leased.runs, runId, manifestName)).catch(() => undefined);
+  for (const runId of (await readdir(owned.runs)).filter(isRunId)) {
+    const found = await fingerprint(join(owned.runs, runId, manifestName)).catch(() => undefined);
     if (found && found.sha256 === listed.get(runId)?.manifest.sha256) listed.delete(runId);
-    else await removeFrom(leased, join(leased.runs, runId));
+    else await removeFrom(owned, join(owned.runs, runId));
   }
-  const aside = join(leased.own, "manifests");
-  await rm(aside, { recursive: true, force: true });
+  const aside = join(owned.own, "manifests");
   await makeOwnFolder(aside);
   const missing = [...listed.values()];
   const files = missing.map((run) => manifestOf(run, join(run.run_id, manifestName)));
   const onDamaged = ({ path }: WantedFile, { message }: Error) =>
     log("warn", `run ${dirname(path)} is damaged, and stays as it is: ${message}`);
   await fetchFiles(bucket, aside, files, { step: "reading manifests", signal, onDamaged });
-  for (const { run_id } of missing) await rename(join(aside, run_id), join(leased.runs, run_id));
-  await rm(aside, { recursive: true, force: true });
-}
-
-/** Removes databases that an earlier run built and did not publish: the bucket's database may have changed since. */
-async function forgetBuilt(leased: LeasedJob): Promise<void> {
-  await rm(join(leased.own, pendingDatabase), { force: true });
-  for (const runId of (await readdir(leased.own)).filter(isRunId))
-    await rm(join(leased.own, runId, "scratch"), { recursive: true, force: true });
+  for (const { run_id } of missing) await rename(join(aside, run_id), join(owned.runs, run_id));
 }
 
 /** Statuses with which a store reports a temporary failure: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */

@@ -57,8 +57,8 @@ async function* listFolders(s3: S3, prefix: string): AsyncGenerator<string> {
 async function* pagesOf(s3: S3, prefix: string, Delimiter?: string) {
   let ContinuationToken: string | undefined;
   do {
-    const command = new s3.sdk.ListObjectsV2Command({ ...below(s3, prefix), Delimiter, ContinuationToken });
-    const page = await s3.ask("list", prefix, () => s3.client.send(command));
+    const request = { ...below(s3, prefix), Delimiter, ContinuationToken };
+    const page = await s3.ask("list", prefix, () => s3.client.listObjectsV2(request));
     yield page;
     ContinuationToken = page.NextContinuationToken;
   } while (ContinuationToken !== undefined);
@@ -68,8 +68,8 @@ async function* pagesOf(s3: S3, prefix: string, Delimiter?: string) {
 async function* listUploads(s3: S3, prefix: string): AsyncGenerator<OpenUpload> {
   let after: { readonly KeyMarker?: string | undefined; readonly UploadIdMarker?: string | undefined } = {};
   do {
-    const command = new s3.sdk.ListMultipartUploadsCommand({ ...below(s3, prefix), ...after });
-    const page = await s3.ask("list the uploads of", prefix, () => s3.client.send(command));
+    const request = { ...below(s3, prefix), ...after };
+    const page = await s3.ask("list the uploads of", prefix, () => s3.client.listMultipartUploads(request));
     for (const { Key, UploadId } of page.Uploads ?? [])
       if (Key !== undefined && UploadId !== undefined) yield { key: ownKey(s3, Key), id: UploadId };
     after = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {};
@@ -87,19 +87,14 @@ function ownKey({ location }: S3, key: string): string {
 /** Maximum keys per delete request: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 const mostKeys = 1000;
 
-/** Removes objects. Missing keys count as removed. Throws StopError, naming the first key that the store does not remove. */
+/** Removes at most 1000 objects. Missing keys count as removed. Throws StopError, naming the first key that the store does not remove. */
 async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
-  for (let start = 0; start < keys.length; start += mostKeys) {
-    const some = keys.slice(start, start + mostKeys);
-    const command = new s3.sdk.DeleteObjectsCommand({
-      Bucket: s3.location.bucket,
-      Delete: { Quiet: true, Objects: some.map((key) => ({ Key: s3.at(key).Key })) },
-    });
-    const { Errors = [] } = await s3.ask("remove", some[0] ?? "", () => s3.client.send(command));
-    const [first] = Errors.filter(({ Code }) => Code !== "NoSuchKey");
-    if (first)
-      throw new StopError(`cannot remove ${urlOfPrefix({ ...s3.location, prefix: first.Key ?? "" })}: ${first.Code}`);
-  }
+  const Delete = { Quiet: true, Objects: keys.map((key) => ({ Key: s3.at(key).Key })) };
+  const request = { Bucket: s3.location.bucket, Delete };
+  const { Errors = [] } = await s3.ask("remove", keys[0] ?? "", () => s3.client.deleteObjects(request));
+  const first = Errors.find(({ Code }) => Code !== "NoSuchKey");
+  if (first)
+    throw new StopError(`cannot remove ${urlOfPrefix({ ...s3.location, prefix: first.Key ?? "" })}: ${first.Code}`);
 }
 
 type IsChosen = (key: string) => boolean;
@@ -113,18 +108,15 @@ export async function removeBelow(bucket: Bucket, folder: string, isChosen: IsCh
     await bucket.remove(some);
     some = [];
   }
-  await bucket.remove(some);
+  if (some.length > 0) await bucket.remove(some);
 }
 
 /**
  * Removes objects in a folder, then ends their uploads. Uploads come last, because listing them may fail: some stores or
  * permissions do not allow it.
  */
-export async function removeWithUploads(
-  bucket: Bucket,
-  folder: string,
-  isChosen: IsChosen = () => true,
-): Promise<void> {
+export async function removeWithUploads(bucket: Bucket, folder: string, isChosen?: IsChosen): Promise<void> {
   await removeBelow(bucket, folder, isChosen);
-  for await (const upload of bucket.uploads(`${folder}/`)) if (isChosen(upload.key)) await bucket.endUpload(upload);
+  for await (const upload of bucket.uploads(`${folder}/`))
+    if (isChosen?.(upload.key) ?? true) await bucket.endUpload(upload);
 }

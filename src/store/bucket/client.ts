@@ -15,10 +15,8 @@ export interface ClientOptions {
 
 /** The SDK's client of one bucket. */
 export interface S3 {
-  /** @internal The AWS SDK. It is not part of the public types, because users of the library need not have it. */
-  readonly sdk: Sdk;
-  /** @internal */
-  readonly client: SdkClient;
+  /** @internal Not part of the public types, because users of the library need not have the AWS SDK. */
+  readonly client: InstanceType<Sdk["S3"]>;
   readonly location: BucketPrefix;
   readonly signal: AbortSignal;
   /** The members of a request that name the object. */
@@ -39,7 +37,7 @@ export async function openClient(location: BucketPrefix, { env, signal }: Client
   const profile = env.AWS_PROFILE || undefined;
   const endpoint = endpointFrom(env);
   const sessionToken = AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {};
-  const client = new sdk.S3Client({
+  const client = new sdk.S3({
     ...(profile ? { profile } : {}),
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey, ...sessionToken } } : {}),
@@ -49,7 +47,6 @@ export async function openClient(location: BucketPrefix, { env, signal }: Client
     requestHandler: openRequestHandler(env, signal),
   });
   return {
-    sdk,
     client,
     location,
     signal,
@@ -59,7 +56,8 @@ export async function openClient(location: BucketPrefix, { env, signal }: Client
       try {
         return await request();
       } catch (error) {
-        throw bucketError(error, { what, url: urlOfPrefix(location, key), env, signal });
+        signal.throwIfAborted();
+        throw bucketError(error, `cannot ${what} ${urlOfPrefix(location, key)}`, env);
       }
     },
   };
@@ -76,14 +74,12 @@ function endpointFrom(env: NodeJS.ProcessEnv): string | undefined {
 
 /** The region of the profile, or us-east-1, which stores other than AWS accept. */
 async function regionOfProfile(sdk: Sdk, profile: string | undefined): Promise<string> {
-  const { config } = new sdk.S3Client(profile ? { profile } : {});
+  const { config } = new sdk.S3(profile ? { profile } : {});
   return config.region().catch(() => "us-east-1");
 }
 
 /** @internal */
 type Sdk = typeof import("@aws-sdk/client-s3");
-/** @internal */
-type SdkClient = InstanceType<Sdk["S3Client"]>;
 
 const require = createRequire(import.meta.url);
 

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { type ListedFile, listedFiles, type Manifest, manifestName } from "../../dump/manifest.js";
 import { readManifest } from "../../dump/read-manifest.js";
 import { StopError } from "../../errors.js";
-import { isThere, makeFolders } from "../../files/files.js";
+import { forEachOf, isThere, makeFolders } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { emptyReadProgress, type ReadProgress } from "../../read-progress.js";
@@ -11,7 +11,7 @@ import type { Bucket } from "./bucket.js";
 import type { ClientOptions } from "./client.js";
 import type { Copies } from "./copies.js";
 import { type BucketRun, type Head, readHead } from "./head.js";
-import { DamagedError, type FileFacts, untilFailure } from "./objects.js";
+import { DamagedError, type FileFacts } from "./objects.js";
 
 export interface LocalCopyOptions extends ClientOptions {
   readonly copies: Copies;
@@ -24,7 +24,6 @@ export interface LocalCopyOptions extends ClientOptions {
 export interface JobCopy {
   /** The address of the job: `s3://bucket/prefix/<job>`. */
   readonly url: string;
-  readonly job: string;
   /** The head when the job was looked up. */
   readonly head: Head;
   /** Milliseconds from the last change of the head to the lookup. */
@@ -51,7 +50,7 @@ export async function lookForJob(url: string, options: LocalCopyOptions): Promis
     const found = await readHead(bucket);
     if (!found) return undefined;
     const folder = await options.copies.folderOf(bucket.url);
-    return { url: bucket.url, job: basename(folder), head: found.head, age: found.age, folder, options };
+    return { url: bucket.url, head: found.head, age: found.age, folder, options };
   });
 }
 
@@ -85,16 +84,14 @@ export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<{ folder:
       const path = key.slice(run.folder.length + 1);
       if (isSafe(path)) files.push({ key, path, bytes, sha256: undefined });
     }
-    if (!files.some(({ path }) => path === manifestName)) throw noManifest(job, run);
+    if (!files.some(({ path }) => path === manifestName)) {
+      const problem = `${job.url}/${run.folder}/${manifestName} is not there, although head.json lists the run`;
+      throw new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run.run_id}`);
+    }
     await fetchFiles(bucket, folder, files, { ...job.options, step: `fetching run ${run.run_id}` });
     const { sha256 } = await fingerprint(join(folder, manifestName));
     return { folder, isListed: sha256 === run.manifest.sha256 };
   });
-}
-
-function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError {
-  const problem = `${url}/${folder}/${manifestName} is not there, although head.json lists the run`;
-  return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
 }
 
 /** Whether a path cannot leave its folder. Runs write only such paths. */
@@ -125,21 +122,19 @@ const mostTries = 3;
  * database.
  */
 export async function fetchDatabaseOf(job: JobCopy): Promise<string | undefined> {
-  const key = `${job.job}.duckdb`;
+  const key = `${basename(job.url)}.duckdb`;
   return fetching(job, async (bucket) => {
-    let facts = await bucket.look(key);
-    for (let tries = 1; facts; tries++) {
-      const { etag } = facts;
+    for (let tries = 1; ; tries++) {
+      const facts = await bucket.look(key);
+      if (!facts) return undefined;
       try {
         const wanted = [{ ...facts, key, path: key }];
         await fetchFiles(bucket, job.folder, wanted, { ...job.options, step: `fetching ${key}` });
         return join(job.folder, key);
       } catch (error) {
-        facts = await bucket.look(key);
-        if (tries === mostTries || facts?.etag === etag) throw error;
+        if (tries === mostTries || (await bucket.look(key))?.etag === facts.etag) throw error;
       }
     }
-    return undefined;
   });
 }
 
@@ -179,16 +174,17 @@ export async function fetchFiles(
     progress.done += bytes;
   };
   const unwatch = watch?.(progress);
-  try {
-    await untilFailure(files, { atOnce, ending: signal }, async (file, signal) => {
-      const path = join(folder, file.path);
-      if (await isThere(path)) return;
-      await makeFolders(folder, file.path);
-      await bucket.fetchFile(file.key, path, { ...file, signal, onBytes }).catch((error: unknown) => {
-        if (!onDamaged || !(error instanceof DamagedError)) throw error;
-        onDamaged(file, error);
-      });
+  const fetch = async (file: WantedFile, _index: number, signal: AbortSignal) => {
+    const path = join(folder, file.path);
+    if (await isThere(path)) return;
+    await makeFolders(folder, file.path);
+    await bucket.fetchFile(file.key, path, { ...file, signal, onBytes }).catch((error: unknown) => {
+      if (!onDamaged || !(error instanceof DamagedError)) throw error;
+      onDamaged(file, error);
     });
+  };
+  try {
+    await forEachOf(files, atOnce, fetch, signal);
   } finally {
     unwatch?.();
   }

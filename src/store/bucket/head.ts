@@ -2,13 +2,13 @@ import * as v from "valibot";
 import { isRunId } from "../../dump/run-id.js";
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import type { Log } from "../../log.js";
-import { check, count, isMapping, listOf, oneOf, openObject, pattern, text, truth } from "../../schema.js";
+import type { RunOptions } from "../../job/open-service.js";
+import { check, count, isMapping, listOf, oneOf, openObject, pattern, truth } from "../../schema.js";
 import {
   deadAfter,
   isAlive,
-  ownerFrom,
   ownerText,
+  processEntries,
   silenceText,
   startHeartbeat,
   takenOverText,
@@ -27,15 +27,8 @@ const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
 const ownerSchema = openObject({
   /** The id of this lease. No two leases share one. */
   id: pattern("the id of a holder", /^[0-9a-f]{8}[0-9a-f-]*$/),
-  host: text,
-  pid: count,
-  /** When the lease began, as an ISO time. */
-  since: text,
+  ...processEntries,
   released: truth,
-  /** Facts from which a process on the same machine can tell whether the owner still runs; absent in heads of other programs. */
-  born: v.exactOptional(v.nullable(text)),
-  space: v.exactOptional(v.nullable(text)),
-  boot: v.exactOptional(v.nullable(text)),
 });
 
 const runId = v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run"));
@@ -69,12 +62,8 @@ export type BucketRun = Readonly<v.InferOutput<typeof runSchema>>;
 /** The head of a job that never ran. */
 export const emptyHead: Head = { format: 1, epoch: 0, owner: null, beat: 0, runs: [], latest: null };
 
-export interface BucketLeaseOptions {
-  readonly now: () => Date;
-  readonly log: Log;
-  /** Milliseconds between two heartbeats; 20 s by default. */
-  readonly every?: number;
-}
+/** `every`: milliseconds between two heartbeats; 20 s by default. */
+export type BucketLeaseOptions = Required<Pick<RunOptions, "now" | "log">> & { readonly every?: number };
 
 /** How often to try one change. A try fails if an earlier change of this owner succeeded but its answer was lost. */
 const mostTries = 5;
@@ -89,24 +78,18 @@ export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions)
   for (let tries = 1; tries <= mostTries; tries++) {
     const found = await readHead(bucket);
     const { head } = found ?? { head: emptyHead };
-    if (found && head.owner?.id === owner.id) return new BucketLease(bucket, options, found);
+    if (found && head.owner?.id === owner.id) return ownHead(bucket, options, found);
     const { owner: other } = head;
-    if (found && other && !mayTakeOver(head, found.age) && !(await isDead(other))) {
+    if (found && other && !mayTakeOver(head, found.age) && (await isAlive(other)) !== false) {
       const who = `${ownerText(other)}. ${silenceText(found.age, "hold")}`;
       throw new BusyError(`another run of this job is active: ${who}. Wait for its end, or end it there`);
     }
     if (!(await isNewestHead(bucket, head, found?.etag))) continue;
-    const next = takenOver(head, owner);
-    const written = await bucket.put(headKey, bytesOfHead(next), found ? { etag: found.etag } : "absent");
-    if (written !== "refused") return new BucketLease(bucket, options, { head: next, etag: written.etag });
+    const next = { ...head, epoch: head.epoch + 1, owner, beat: head.beat + 1 };
+    const written = await bucket.put(headKey, bytesOfHead(next), found ?? "absent");
+    if (written !== "refused") return ownHead(bucket, options, { head: next, etag: written.etag });
   }
   throw new BusyError("another run of this job is active: others change head.json all the time. Start again later");
-}
-
-/** Whether the owner is a process of this machine that has ended, so that no heartbeat will follow. */
-async function isDead(owner: BucketOwner): Promise<boolean> {
-  const known = ownerFrom(JSON.stringify(owner));
-  return known !== undefined && (await isAlive(known)) === false;
 }
 
 /** A head as it is in the bucket, with the ETag of its object. */
@@ -115,111 +98,75 @@ interface WrittenHead {
   readonly etag: string;
 }
 
-/**
- * The lease of a job in a bucket. Every change is one conditional write, and rejects with LostError if another run has taken
- * over.
- */
-export class BucketLease {
-  /** Higher than the epoch of every earlier owner. */
-  readonly epoch: number;
-  /** The id of this owner, a UUID. */
-  readonly token: string;
-  readonly #bucket: Bucket;
-  readonly #lost = new AbortController();
-  readonly #endHeartbeat: () => Promise<void>;
-  #written: WrittenHead;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(bucket: Bucket, { log, every = 20_000 }: BucketLeaseOptions, taken: WrittenHead) {
-    [this.#bucket, this.#written] = [bucket, taken];
-    [this.epoch, this.token] = [taken.head.epoch, taken.head.owner?.id ?? ""];
-    let isWarned = false;
-    const warn = (error: unknown) => {
-      if (!isWarned && !this.lost.aborted) log("warn", `a heartbeat could not be written: ${problemText(error)}`);
-      isWarned = true;
-    };
-    const beat = async () => {
-      await this.confirm();
-      isWarned = false;
-    };
-    this.#endHeartbeat = startHeartbeat(every, () => beat().catch(warn));
-  }
-
+/** The lease of a job in a bucket. */
+export interface BucketLease {
   /** Aborted with a LostError once this owner notices that another run took over. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
-  }
-
+  readonly lost: AbortSignal;
   /** The head as this owner last wrote it. */
-  head(): Head {
-    return this.#written.head;
-  }
-
-  /** The folder for the files of a run of this owner. */
-  folderOf(runId: string): string {
-    return runFolderOf(runId, this.epoch, this.token);
-  }
-
-  /** Adds a run to the head, which makes it a dump. Succeeds even if the answer to the write is lost. */
-  commit(run: BucketRun, { isComplete }: { readonly isComplete: boolean }): Promise<void> {
-    return this.#change((head) => withRun(head, run, isComplete));
-  }
-
-  /** Removes runs from the head. Their files stay. */
-  dropRuns(runIds: readonly string[]): Promise<void> {
-    return this.#change((head) => withoutRuns(head, runIds));
-  }
-
-  /** Rejects with LostError if the lease is lost. Checks by writing a heartbeat. */
-  confirm(): Promise<void> {
-    return this.#change((head) => head);
-  }
-
+  readonly head: () => Head;
+  /**
+   * Changes the head by one conditional write, which is also a heartbeat. Succeeds even if the answer to the write is lost. Rejects
+   * with LostError if another run has taken over.
+   */
+  readonly change: (decide: (head: Head) => Head) => Promise<void>;
   /** Releases the lease, so that the next run need not wait. Does nothing if another run took over. */
-  async release(): Promise<void> {
-    await this.#endHeartbeat();
-    if (this.lost.aborted) return;
-    await this.#change(releasedHead).catch((error: unknown) => {
-      if (!(error instanceof LostError)) throw error;
-    });
-  }
+  readonly release: () => Promise<void>;
+}
 
-  /** Makes changes one at a time, each based on the head that the previous change wrote. */
-  #change(decide: (head: Head) => Head): Promise<void> {
-    const change = this.#last.catch(() => {}).then(() => this.#write(decide));
-    this.#last = change;
-    return change;
-  }
-
-  async #write(decide: (head: Head) => Head): Promise<void> {
+function ownHead(bucket: Bucket, { log, every = 20_000 }: BucketLeaseOptions, taken: WrittenHead): BucketLease {
+  const lost = new AbortController();
+  let written = taken;
+  const write = async (decide: (head: Head) => Head) => {
     for (let tries = 1; tries <= mostTries; tries++) {
-      this.lost.throwIfAborted();
-      const { head, etag } = this.#written;
-      const next = withBeat(decide(head));
+      lost.signal.throwIfAborted();
+      const decided = decide(written.head);
+      const next = { ...decided, beat: decided.beat + 1 };
       const bytes = bytesOfHead(next);
-      const written = await this.#bucket.put(headKey, bytes, { etag });
-      if (written === "refused")
-        await this.#readAgain(); // the answer to our write was lost, or another run took over
-      else this.#written = { head: next, etag: written.etag };
-      if (bytesOfHead(this.head()).equals(bytes)) return;
+      const outcome = await bucket.put(headKey, bytes, written);
+      // A refusal means that the answer to our last write was lost, or that another run took over.
+      written = outcome === "refused" ? await readOwnHead(bucket, taken.head, lost) : { ...outcome, head: next };
+      if (bytesOfHead(written.head).equals(bytes)) return;
     }
-    throw new BusyError(`${this.#bucket.url}/${headKey} changes all the time; is this job active elsewhere?`);
-  }
+    throw new BusyError(`${bucket.url}/${headKey} changes all the time; is this job active elsewhere?`);
+  };
+  let last: Promise<void> = Promise.resolve();
+  const change: BucketLease["change"] = (decide) => {
+    last = last.catch(() => {}).then(() => write(decide)); // one at a time, each based on the head that the last one wrote
+    return last;
+  };
+  let isWarned = false;
+  const warn = (error: unknown) => {
+    if (!isWarned && !lost.signal.aborted) log("warn", `a heartbeat could not be written: ${problemText(error)}`);
+    isWarned = true;
+  };
+  const beat = async () => {
+    await change((head) => head);
+    isWarned = false;
+  };
+  const endHeartbeat = startHeartbeat(every, () => beat().catch(warn));
+  lost.signal.addEventListener("abort", endHeartbeat, { once: true });
+  return {
+    lost: lost.signal,
+    head: () => written.head,
+    change,
+    release: async () => {
+      await endHeartbeat();
+      const release = (head: Head) => ({ ...head, owner: head.owner && { ...head.owner, released: true } });
+      await change(release).catch((error: unknown) => {
+        if (!(error instanceof LostError)) throw error;
+      });
+    },
+  };
+}
 
-  /** Reads the head again, after a write was refused. If it belongs to another owner, aborts `lost` and throws LostError. */
-  async #readAgain(): Promise<void> {
-    const found = await readHead(this.#bucket);
-    if (found && isHeadOf(found.head, this.epoch, this.token)) {
-      this.#written = found;
-      return;
-    }
-    void this.#endHeartbeat();
-    const { owner } = found?.head ?? {};
-    const removed = `${this.#bucket.url}/${headKey} was removed or replaced while this run was active, so it ends`;
-    const error = new LostError(owner ? takenOverText(ownerText(owner)) : removed);
-    this.#lost.abort(error);
-    throw error;
-  }
+/** Reads the head again. If it is no longer the one of this owner, aborts `lost` and throws LostError. */
+async function readOwnHead(bucket: Bucket, own: Head, lost: AbortController): Promise<WrittenHead> {
+  const found = await readHead(bucket);
+  const { epoch, owner } = found?.head ?? emptyHead;
+  if (found && epoch === own.epoch && owner?.id === own.owner?.id) return found;
+  const removed = `${bucket.url}/${headKey} was removed or replaced while this run was active, so it ends`;
+  lost.abort(new LostError(owner ? takenOverText(ownerText(owner)) : removed));
+  throw lost.signal.reason;
 }
 
 /**
@@ -273,44 +220,24 @@ export function mayTakeOver({ owner }: Head, age: number): boolean {
   return owner === null || owner.released || age >= deadAfter;
 }
 
-/** The head with a new owner. */
-export function takenOver(head: Head, owner: BucketOwner): Head {
-  return { ...head, epoch: head.epoch + 1, owner, beat: head.beat + 1 };
-}
-
-/** Whether a head still belongs to this lease. */
-export function isHeadOf(head: Head, epoch: number, token: string): boolean {
-  return head.epoch === epoch && head.owner?.id === token;
-}
-
-/** The head with one more heartbeat. */
-export function withBeat(head: Head): Head {
-  return { ...head, beat: head.beat + 1 };
-}
-
-/** The head with this run added. Adding it again changes nothing. `isComplete`: `latest` becomes this run if it is the newest. */
-export function withRun(head: Head, run: BucketRun, isComplete: boolean): Head {
+/** The head with this run added. Adding it again changes nothing. A complete run becomes `latest` if it is the newest. */
+export function withRun(head: Head, run: BucketRun): Head {
   const others = head.runs.filter(({ run_id }) => run_id !== run.run_id);
   const runs = [...others, run].sort((a, b) => (a.run_id < b.run_id ? -1 : 1));
-  const isNewest = isComplete && (head.latest === null || head.latest < run.run_id);
+  const isNewest = run.status === "complete" && (head.latest === null || head.latest < run.run_id);
   return { ...head, runs, latest: isNewest ? run.run_id : head.latest };
 }
 
-/** The head without these runs. `latest` becomes the newest complete run that is left, if it was among them. */
-export function withoutRuns(head: Head, runIds: readonly string[]): Head {
-  const runs = head.runs.filter(({ run_id }) => !runIds.includes(run_id));
-  if (head.latest === null || runs.some(({ run_id }) => run_id === head.latest)) return { ...head, runs };
+/** The head without this run. If it was `latest`, the newest complete run that is left becomes it. */
+export function withoutRun(head: Head, runId: string): Head {
+  const runs = head.runs.filter(({ run_id }) => run_id !== runId);
+  if (head.latest !== runId) return { ...head, runs };
   return { ...head, runs, latest: runs.findLast(({ status }) => status === "complete")?.run_id ?? null };
 }
 
-/** The head with the lease released, so that the next run can take over immediately. */
-export function releasedHead(head: Head): Head {
-  return { ...head, owner: head.owner && { ...head.owner, released: true } };
-}
-
-/** The folder of a run, unique to its owner: `runs/<run_id>.<epoch>-<first 8 of the token>`. */
-export function runFolderOf(runId: string, epoch: number, token: string): string {
-  return `runs/${runId}.${epoch}-${token.slice(0, 8)}`;
+/** The folder of a run, unique to the owner of the head: `runs/<run_id>.<epoch>-<first 8 of the owner's id>`. */
+export function runFolderOf({ epoch, owner }: Head, runId: string): string {
+  return `runs/${runId}.${epoch}-${owner?.id.slice(0, 8)}`;
 }
 
 /** The run folder that contains a key, with the epoch of its owner; undefined for any other key. */

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { open, readFile, rm, stat } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { RetryError, StopError } from "../../errors.js";
 import { forEachOf } from "../../files/files.js";
 import { urlOfPrefix } from "../../job/s3-url.js";
 import { factsOf } from "./bucket-error.js";
 import type { S3 } from "./client.js";
+import { dateOfAnswer } from "./request-handler.js";
 
 /** The condition of a write: the key has no object, or its object has this ETag. */
 export type Condition = "absent" | { readonly etag: string };
@@ -40,34 +43,13 @@ export interface Transfer {
 
 export interface PutFileOptions extends Transfer {
   readonly sha256: string;
-  readonly condition?: Condition;
+  readonly condition?: Condition | undefined;
 }
 
 /** An open multipart upload. Readers never see it, but S3 charges for it. */
 export interface OpenUpload {
   readonly key: string;
   readonly id: string;
-}
-
-/** Runs `work` for `atOnce` items at a time. The first failure aborts all. */
-export async function untilFailure<T>(
-  items: readonly T[],
-  { atOnce, ending }: { readonly atOnce: number; readonly ending: AbortSignal },
-  work: (item: T, signal: AbortSignal, index: number) => Promise<void>,
-): Promise<void> {
-  const ends = new AbortController();
-  const signal = AbortSignal.any([ending, ends.signal]);
-  try {
-    await forEachOf(items, atOnce, async (item, index) => {
-      signal.throwIfAborted();
-      await work(item, signal, index).catch((error: unknown) => {
-        ends.abort(error);
-        throw error;
-      });
-    });
-  } catch (error) {
-    throw ending.aborted ? ending.reason : (ends.signal.reason ?? error);
-  }
 }
 
 /** Maximum bytes of a file that is uploaded in one request. Larger files are uploaded in parts of at least this size. */
@@ -82,10 +64,9 @@ const partsAtOnce = 3;
  * SHA-256 of the whole file before the object appears, and throws StopError if the file changed. Ends a failed upload.
  */
 export async function putFile(s3: S3, key: string, path: string, options: PutFileOptions): Promise<Written> {
-  await using file = await open(path);
-  const { size } = await file.stat();
-  if (size > partBytes) return await putParts(s3, key, { ...options, path, file, size });
-  const bytes = await file.readFile();
+  const { size } = await stat(path);
+  if (size > partBytes) return putParts(s3, key, { ...options, path, size });
+  const bytes = await readFile(path);
   checkContent(sha256Of(bytes).toString("hex"), { ...options, path });
   options.signal?.throwIfAborted();
   const written = await putObject(s3, key, bytes, options.condition);
@@ -95,78 +76,47 @@ export async function putFile(s3: S3, key: string, path: string, options: PutFil
 
 interface LargeFile extends PutFileOptions {
   readonly path: string;
-  readonly file: FileHandle;
   readonly size: number;
 }
 
 async function putParts(s3: S3, key: string, file: LargeFile): Promise<Written> {
   const { sha256, condition } = file;
-  const create = new s3.sdk.CreateMultipartUploadCommand({
-    ...s3.at(key),
-    ChecksumAlgorithm: "SHA256",
-    Metadata: { sha256 },
-  });
-  const { UploadId: id = "" } = await s3.ask("write", key, () => s3.client.send(create));
+  const upload = { ...s3.at(key), ChecksumAlgorithm: "SHA256", Metadata: { sha256 } } as const;
+  const { UploadId: id = "" } = await s3.ask("write", key, () => s3.client.createMultipartUpload(upload));
   let written: Written = "refused";
   try {
-    const Parts = await sendParts(s3, { key, id }, file);
+    const whole = { ...s3.at(key), UploadId: id, MultipartUpload: { Parts: await sendParts(s3, { key, id }, file) } };
     // Some stores check the condition only for single requests, so check it here, too.
     if (condition !== undefined && !holds(condition, (await lookAt(s3, key))?.etag)) return "refused";
-    const command = new s3.sdk.CompleteMultipartUploadCommand({
-      ...s3.at(key),
-      UploadId: id,
-      MultipartUpload: { Parts },
-      ...conditionHeaders(condition),
-    });
-    written = await reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
+    const complete = () => s3.client.completeMultipartUpload({ ...whole, ...conditionHeaders(condition) });
+    written = await reconciled(s3, key, file, complete);
     return written;
   } finally {
     if (written === "refused") await endUpload(s3, { key, id }).catch(() => {}); // the error of the upload says more
   }
 }
 
-interface Part {
-  readonly PartNumber: number;
-  readonly ETag: string | undefined;
-  readonly ChecksumSHA256: string;
-}
-
 /** Reads the parts in order and sends some at a time. Returns all parts if the content has the expected SHA-256. */
-async function sendParts(s3: S3, { key, id }: OpenUpload, whole: LargeFile): Promise<Part[]> {
-  const length = Math.max(partBytes, Math.ceil(whole.size / mostParts));
+async function sendParts(s3: S3, { key, id }: OpenUpload, whole: LargeFile) {
+  const { path, size } = whole;
+  const length = Math.max(partBytes, Math.ceil(size / mostParts));
   const hash = createHash("sha256");
-  const parts: Part[] = Array(Math.ceil(whole.size / length));
+  const parts: { PartNumber: number; ETag: string | undefined; ChecksumSHA256: string }[] = [];
   let reading: Promise<unknown> = Promise.resolve();
-  const ending = AbortSignal.any([s3.signal, ...(whole.signal ? [whole.signal] : [])]);
-  await untilFailure([...parts.keys()], { atOnce: partsAtOnce, ending }, async (at, signal) => {
-    const read = reading.then(() => readPart(whole.file, at * length, Math.min(length, whole.size - at * length)));
+  const starts = Array.from({ length: Math.ceil(size / length) }, (_, at) => at * length);
+  const send = async (start: number, at: number, signal: AbortSignal) => {
+    const read = reading.then(() => buffer(createReadStream(path, { start, end: start + length - 1 })));
     reading = read.then((bytes) => hash.update(bytes)).catch(() => {});
-    const bytes = await read;
-    const ChecksumSHA256 = sha256Of(bytes).toString("base64");
-    const where = { ...s3.at(key), UploadId: id, PartNumber: at + 1 };
-    const command = new s3.sdk.UploadPartCommand({
-      ...where,
-      Body: bytes,
-      ContentLength: bytes.length,
-      ChecksumSHA256,
-    });
-    const { ETag } = await s3.ask("write", key, () => s3.client.send(command, { abortSignal: signal }));
-    parts[at] = { PartNumber: at + 1, ETag, ChecksumSHA256 };
-    whole.onBytes?.(bytes.length);
-  });
+    const Body = await read;
+    const part = { PartNumber: at + 1, ChecksumSHA256: sha256Of(Body).toString("base64") };
+    const request = { ...s3.at(key), UploadId: id, ...part, Body, ContentLength: Body.length };
+    const { ETag } = await s3.ask("write", key, () => s3.client.uploadPart(request, { abortSignal: signal }));
+    parts[at] = { ...part, ETag };
+    whole.onBytes?.(Body.length);
+  };
+  await forEachOf(starts, partsAtOnce, send, whole.signal);
   checkContent(hash.digest("hex"), whole);
   return parts;
-}
-
-async function readPart(file: FileHandle, start: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
-    if (bytesRead === 0) break; // the file became shorter: its checksum will differ
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
 }
 
 function sha256Of(bytes: Buffer): Buffer {
@@ -186,28 +136,22 @@ function checkContent(found: string, { sha256, path }: { readonly sha256: string
  */
 export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: Condition): Promise<Written> {
   const hash = sha256Of(bytes);
-  const sha256 = hash.toString("hex");
-  const command = new s3.sdk.PutObjectCommand({
+  const write = { sha256: hash.toString("hex"), condition };
+  const request = {
     ...s3.at(key),
     Body: bytes,
     ContentLength: bytes.length,
     ChecksumSHA256: hash.toString("base64"),
-    Metadata: { sha256 },
+    Metadata: { sha256: write.sha256 },
     ...conditionHeaders(condition),
-  });
-  return reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
+  };
+  return reconciled(s3, key, write, () => s3.client.putObject(request));
 }
 
 /** The headers that make a write conditional. */
 function conditionHeaders(condition: Condition | undefined) {
   if (condition === undefined) return {};
   return condition === "absent" ? { IfNoneMatch: "*" } : { IfMatch: condition.etag };
-}
-
-/** A write to send, and the facts by which its object can be recognized later. */
-interface Write {
-  readonly sha256: string;
-  readonly condition: Condition | undefined;
 }
 
 /**
@@ -217,7 +161,7 @@ interface Write {
 async function reconciled(
   s3: S3,
   key: string,
-  write: Write,
+  { sha256, condition }: Pick<PutFileOptions, "sha256" | "condition">,
   send: () => Promise<{ readonly ETag?: string | undefined }>,
 ): Promise<Written> {
   return s3.ask("write", key, async () => {
@@ -225,14 +169,14 @@ async function reconciled(
       const { ETag = "" } = await send();
       return { etag: ETag };
     } catch (error) {
-      if (s3.signal.aborted) throw error;
-      const isRefused = isRefusal(error, write.condition);
+      const isRefused = isRefusal(error, condition);
       if (isRefused && factsOf(error).attempts === 1) return "refused";
       if (!isRefused && !isAmbiguous(error)) throw error;
-      const found = await lookAt(s3, key).catch(() => "unknown" as const);
-      if (found === "unknown") throw error;
-      if (found?.sha256 === write.sha256) return { etag: found.etag };
-      if (isRefused || !holds(write.condition, found?.etag)) return "refused";
+      const found = await lookAt(s3, key).catch(() => {
+        throw error;
+      });
+      if (found?.sha256 === sha256) return { etag: found.etag };
+      if (isRefused || !holds(condition, found?.etag)) return "refused";
       throw error;
     }
   });
@@ -262,31 +206,20 @@ function holds(condition: Condition | undefined, etag: string | undefined): bool
 
 /** The facts of an object, without reading it; undefined if the key does not exist. */
 export async function lookAt(s3: S3, key: string): Promise<ObjectFacts | undefined> {
-  const command = new s3.sdk.HeadObjectCommand(s3.at(key));
   return s3.ask("read", key, async () => {
-    const found = await s3.client.send(command).catch(ifKeyAbsent);
+    const found = await s3.client.headObject(s3.at(key)).catch(ifKeyAbsent);
     return found && { etag: found.ETag ?? "", bytes: found.ContentLength ?? 0, sha256: found.Metadata?.sha256 };
   });
 }
 
 /** Reads a complete object; undefined if the key does not exist. Throws StopError if the answer lacks an ETag or dates. */
 export async function readObject(s3: S3, key: string): Promise<Found | undefined> {
-  let date: string | undefined;
-  const command = new s3.sdk.GetObjectCommand(s3.at(key));
-  command.middlewareStack.add(
-    (next) => async (request) => {
-      const result = await next(request);
-      date = responseHeaders(result.response).date;
-      return result;
-    },
-    { step: "deserialize", priority: "low" },
-  );
   return s3.ask("read", key, async () => {
-    const found = await s3.client.send(command).catch(ifKeyAbsent);
+    const found = await s3.client.getObject(s3.at(key)).catch(ifKeyAbsent);
     if (!found) return undefined;
-    const { Body, ETag, LastModified } = found;
+    const { Body, ETag, LastModified, Metadata } = found;
     const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
-    const now = Date.parse(date ?? "");
+    const now = Date.parse(Metadata?.[dateOfAnswer] ?? "");
     if (ETag === undefined || LastModified === undefined || Number.isNaN(now))
       throw new StopError(
         `cannot use ${urlOfPrefix(s3.location, key)}: the store sends no ${ETag === undefined ? "ETag" : "Date or Last-Modified"}`,
@@ -303,11 +236,6 @@ function ifKeyAbsent(error: unknown): undefined {
 function isAbsent(error: unknown): boolean {
   const { status, code } = factsOf(error);
   return status === 404 && code !== "NoSuchBucket" && code !== "NoSuchUpload";
-}
-
-function responseHeaders(response: unknown): Readonly<Record<string, string>> {
-  const { headers = {} } = response as { readonly headers?: Readonly<Record<string, string>> };
-  return headers;
 }
 
 /** Thrown if an object is missing, or differs from what kbdump uploaded. */
@@ -330,7 +258,7 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
     let [start, etag]: [number, string | undefined] = [0, undefined];
     do {
       facts.signal?.throwIfAborted();
-      const range = await readRange(s3, key, { start, etag, facts });
+      const range = await readRange(s3, key, facts, { start, etag });
       hash.update(range.bytes);
       await file.writeFile(range.bytes);
       facts.onBytes?.(range.bytes.length);
@@ -343,24 +271,23 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
   }
 }
 
-interface Range {
-  readonly start: number;
-  /** The ETag of the object when the previous range was read. It must not be replaced in between. */
-  readonly etag: string | undefined;
-  readonly facts: FetchedFacts;
-}
-
-async function readRange(s3: S3, key: string, { start, etag, facts }: Range) {
+/** Reads a part of an object. `etag`: of the object when its previous part was read, because it must not be replaced in between. */
+async function readRange(
+  s3: S3,
+  key: string,
+  facts: FetchedFacts,
+  { start, etag }: { readonly start: number; readonly etag: string | undefined },
+) {
   const { signal = s3.signal } = facts;
   const end = Math.min(start + rangeBytes, facts.bytes);
-  const command = new s3.sdk.GetObjectCommand({
+  const request = {
     ...s3.at(key),
     ...(end > start ? { Range: `bytes=${start}-${end - 1}` } : {}),
     ...(etag === undefined ? {} : { IfMatch: etag }),
-  });
+  };
   return s3.ask("read", key, async () => {
     try {
-      const { Body, ContentRange = "", ETag } = await s3.client.send(command, { abortSignal: signal });
+      const { Body, ContentRange = "", ETag } = await s3.client.getObject(request, { abortSignal: signal });
       const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
       const total = Number(/\/(\d+)$/.exec(ContentRange)?.[1] ?? bytes.length);
       if (total !== facts.bytes || bytes.length !== end - start) throw otherContent(s3, key, facts, total);
@@ -385,12 +312,9 @@ function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = f
 
 /** Ends a multipart upload and frees its parts. A missing upload counts as ended. */
 export async function endUpload(s3: S3, { key, id }: OpenUpload): Promise<void> {
-  const command = new s3.sdk.AbortMultipartUploadCommand({ ...s3.at(key), UploadId: id });
   await s3.ask("end the upload of", key, async () => {
-    try {
-      await s3.client.send(command);
-    } catch (error) {
+    await s3.client.abortMultipartUpload({ ...s3.at(key), UploadId: id }).catch((error: unknown) => {
       if (factsOf(error).status !== 404) throw error;
-    }
+    });
   });
 }

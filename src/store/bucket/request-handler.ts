@@ -11,13 +11,11 @@ import { RetryError } from "../../errors.js";
 export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal) {
   const open = new Map<string, Connections>();
   const connectionsFor = (url: URL): Connections => {
-    const connections = open.get(url.origin) ?? openConnections(url, connectionOptions(url, env));
+    const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+    const usual = { connections: 16, timeout: patience.connect, caFile: env.AWS_CA_BUNDLE, names: bucketNames };
+    const connections = open.get(url.origin) ?? openConnections(url, { ...usual, env: isHere ? {} : env });
     open.set(url.origin, connections);
     return connections;
-  };
-  const close = () => {
-    for (const { dispatcher } of open.values()) void dispatcher.destroy();
-    open.clear();
   };
   return {
     metadata: { handlerProtocol: "http/1.1" },
@@ -37,7 +35,10 @@ export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal) 
         throw failed instanceof RetryError ? Object.assign(failed, { $retryable: {} }) : failed; // the SDK's own mark
       }
     },
-    destroy: close,
+    destroy: () => {
+      for (const { dispatcher } of open.values()) void dispatcher.destroy();
+      open.clear();
+    },
     updateHttpClientConfig: () => {},
     httpHandlerConfigs: () => ({}),
   };
@@ -76,17 +77,6 @@ const slice = 64 * 1024;
  */
 const mostBody = 64 * 1024 * 1024;
 
-function connectionOptions({ hostname }: URL, env: NodeJS.ProcessEnv) {
-  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return {
-    connections: 16,
-    timeout: patience.connect,
-    caFile: env.AWS_CA_BUNDLE,
-    env: isHere ? {} : env,
-    names: bucketNames,
-  };
-}
-
 function urlOf({ protocol, hostname, port, path, query }: Outgoing): URL {
   const url = new URL(`${protocol}//${hostname}${port === undefined ? "" : `:${port}`}${path}`);
   const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
@@ -104,6 +94,9 @@ function encoded(text: string): string {
   );
 }
 
+/** The name under which the SDK passes on the Date header of an answer, as if it were metadata of the object. */
+export const dateOfAnswer = "date-of-answer";
+
 async function send({ method, headers, body }: Outgoing, url: URL, { dispatcher }: Connections, signal: AbortSignal) {
   const sent = dispatcher.request({
     origin: url.origin,
@@ -118,7 +111,8 @@ async function send({ method, headers, body }: Outgoing, url: URL, { dispatcher 
   });
   const answer = await unlessAborted(sent, signal);
   const bytes = Buffer.from(await answer.body.arrayBuffer());
-  const received = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+  const answered = { ...answer.headers, [`x-amz-meta-${dateOfAnswer}`]: answer.headers.date };
+  const received = Object.entries(answered).map(([name, value]) => [name, [value].flat().join(", ")]);
   return {
     response: { statusCode: answer.statusCode, headers: Object.fromEntries(received), body: Readable.from([bytes]) },
   };

@@ -1,31 +1,17 @@
 import { constants, type Dirent } from "node:fs";
 import { copyFile, lstat, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { manifestName } from "../../dump/manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import {
-  ifAbsent,
-  isThere,
-  makeFolder,
-  makeOwnFolder,
-  readRegular,
-  readSharedJson,
-  refuseLink,
-} from "../../files/files.js";
+import { ifAbsent, isThere, makeFolder, makeOwnFolder, readSharedJson, refuseLink } from "../../files/files.js";
 import { count, object, text, valueIf } from "../../schema.js";
-import type { LeasedJob } from "./job-folders.js";
+import { asideFolder, clearRemoved, moveAway, pendingDatabase, removedFolder } from "./folder-store.js";
+import type { OwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
-import { isAlive, type Owner, ownerFrom } from "./lock-owner.js";
-
-/** The file name of a new database that could not replace the job's database, although its run is published. */
-export const pendingDatabase = "pending.duckdb";
-/** The folder for files that were moved out of the published folder, until they get their new name there. */
-export const asideFolder = "aside";
-/** The folder for leftovers of finished owners that could not be deleted. The next owner tries again. */
-const trashFolder = "trash";
+import { isAlive, type Owner, ownerSchema } from "./lock-owner.js";
 
 /**
  * Stops every other owner of a job from publishing (fences it), even an owner that still runs. Afterwards, late operations of
@@ -34,65 +20,61 @@ const trashFolder = "trash";
  * otherwise by a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder cannot
  * be removed, because its owner could then still publish.
  */
-export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, now: Date): Promise<void> {
+export async function fenceOthers(owned: OwnFolder, { owner, replaced }: Lock, now: Date): Promise<void> {
   // If the last owner froze before it made its folder, only this mark can tell it that we took over.
-  if (replaced && !replaced.isDead) await leaveMark(leased, replaced.id, owner, now);
-  const dead = replaced?.isDead ? replaced.id : undefined;
-  for (const entry of await readdir(leased.private, { withFileTypes: true })) {
+  if (replaced && !replaced.isDead) await leaveMark(owned, replaced.id, owner, now);
+  for (const entry of await readdir(owned.private, { withFileTypes: true })) {
     const { name } = entry;
-    if (name === leased.token || !(isToken(name) || isMetricsFolder(name))) continue;
-    const [path, taken] = [join(leased.private, name), join(leased.own, "from", name)];
+    const isMetricsFolder = name.startsWith("metrics."); // of a run without the lease
+    if (name === basename(owned.own) || !(isToken(name) || isMetricsFolder)) continue;
+    const [path, taken] = [join(owned.private, name), join(owned.own, "from", name)];
     const isOwner = isToken(name) && entry.isDirectory();
-    if (isOwner && name !== dead && !(await isFinished(path))) await leaveMark(leased, name, owner, now);
+    if (isOwner && !(await isFinished(path))) await leaveMark(owned, name, owner, now);
     const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
     if (!isOurs) continue; // another process took it first
-    if (isOwner) await absorb(leased, taken);
+    if (isOwner) await absorb(owned, taken);
     else await rm(taken, { recursive: true, force: true });
   }
-  await rm(join(leased.own, trashFolder), { recursive: true, force: true }).catch(() => {});
-  await forgetOldMarks(leased, now);
+  await clearRemoved(owned);
+  await forgetOldMarks(owned, now);
 }
 
 /** Whether a name is a UUID, like the tokens of owners. */
 export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 
-/** Folders in which runs without the lease write their metrics. */
-const isMetricsFolder = (name: string) => name.startsWith("metrics.");
-
 /** Takes over the work in the folder of an earlier owner, and removes the folder. */
-async function absorb(leased: LeasedJob, folder: string): Promise<void> {
+async function absorb(owned: OwnFolder, folder: string): Promise<void> {
   const isDone = await isFinished(folder);
   await rm(join(folder, "copy"), { recursive: true, force: true }); // remove an unfinished copy to free disk space
   for (const entry of await entriesOf(folder)) {
     const isWork = entry.isDirectory() && isRunId(entry.name);
     const isDatabase = entry.isFile() && entry.name === pendingDatabase; // mendDatabase compares its age with the published database
-    if ((isWork && !(await isThere(join(leased.own, entry.name)))) || isDatabase)
-      await take(leased, folder, entry, isDone);
+    if ((isWork && !(await isThere(join(owned.own, entry.name)))) || isDatabase)
+      await take(owned, folder, entry, isDone);
   }
-  for (const name of [asideFolder, trashFolder]) await takeAll(leased, folder, name);
+  for (const name of [asideFolder, removedFolder]) await takeAll(owned, folder, name);
   // Last, the folders that this owner had taken over itself, because its own copy of their work may be newer.
   for (const entry of await entriesOf(join(folder, "from")))
-    if (isToken(entry.name)) await absorb(leased, join(folder, "from", entry.name));
-  if (isDone) await removeDone(leased, folder);
+    if (isToken(entry.name)) await absorb(owned, join(folder, "from", entry.name));
+  if (isDone) await moveAway(owned, folder);
   else await removeWholly(folder);
 }
 
 /** Whether the owner of a folder will never write to it again: it left the file `released`, or its process has certainly ended. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
-  const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));
-  const owner = ownerFrom(text.toString("utf8"));
+  const owner = valueIf(ownerSchema, await readSharedJson(join(folder, "owner.json")));
   return owner !== undefined && (await isAlive(owner)) === false;
 }
 
 /** Takes over a file or folder in the folder of an earlier owner. */
-async function take(leased: LeasedJob, folder: string, entry: Dirent, isDone: boolean): Promise<void> {
-  const [source, target] = [join(folder, entry.name), join(leased.own, entry.name)];
+async function take(owned: OwnFolder, folder: string, entry: Dirent, isDone: boolean): Promise<void> {
+  const [source, target] = [join(folder, entry.name), join(owned.own, entry.name)];
   if (isDone) {
     if (entry.isDirectory()) await dropOddFiles(source);
     return rename(source, target);
   }
-  const copy = join(leased.own, "copy"); // under this name, an unfinished copy is never resumed
+  const copy = join(owned.own, "copy"); // under this name, an unfinished copy is never resumed
   try {
     await copyEntry(entry, source, copy, await wantedIn(source));
     await rename(copy, target).catch(entry.isFile() ? ifAbsent(undefined) : undefined);
@@ -102,11 +84,12 @@ async function take(leased: LeasedJob, folder: string, entry: Dirent, isDone: bo
   }
 }
 
-/** Moves everything in the folder `name` into our folder of the same name. */
-async function takeAll(leased: LeasedJob, folder: string, name: string): Promise<void> {
+/** Moves everything in the folder `name` into our folder of the same name, unless its owner moves or removes it meanwhile. */
+async function takeAll(owned: OwnFolder, folder: string, name: string): Promise<void> {
   const entries = await entriesOf(join(folder, name));
-  if (entries.length > 0) await makeOwnFolder(join(leased.own, name));
-  for (const entry of entries) await rename(join(folder, name, entry.name), join(leased.own, name, entry.name));
+  if (entries.length > 0) await makeOwnFolder(join(owned.own, name));
+  for (const entry of entries)
+    await rename(join(folder, name, entry.name), join(owned.own, name, entry.name)).catch(ifAbsent(undefined));
 }
 
 /**
@@ -143,55 +126,35 @@ async function renameFolders(folder: string, depth = 2): Promise<void> {
   }
 }
 
-/** Removes the folder of a finished owner. If that fails, moves it to the trash. */
-async function removeDone(leased: LeasedJob, folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch {
-    await makeOwnFolder(join(leased.own, trashFolder));
-    await rename(folder, join(leased.own, trashFolder, `${Date.now()}`)).catch(() => {});
-  }
-}
-
 /** Milliseconds to keep the notes of `leaveMark`. A process frozen for longer cannot name its successor. */
 const keptFor = 30 * 86_400_000;
 
-const folderOf = ({ private: hidden }: Pick<LeasedJob, "private">) => join(hidden, "fenced");
+const marksOf = ({ private: hidden }: OwnFolder) => join(hidden, "fenced");
 
 const markSchema = object({ pid: count, host: text, at: text });
 
 /** Leaves a note that says who took over from an owner. That owner's error message quotes it; nothing else depends on it. */
-async function leaveMark(leased: LeasedJob, token: string, { pid, host }: Owner, now: Date): Promise<void> {
+async function leaveMark(owned: OwnFolder, token: string, { pid, host }: Owner, now: Date): Promise<void> {
   const mark = JSON.stringify({ pid, host, at: now.toISOString() });
-  const write = async () => {
-    await makeFolder(folderOf(leased));
-    await writeFile(join(folderOf(leased), token), mark, { mode: 0o600 });
-  };
-  await write()
-    .catch(write) // another process may have removed the empty folder
+  await makeFolder(marksOf(owned))
+    .then(() => writeFile(join(marksOf(owned), token), mark, { mode: 0o600 }))
     .catch(() => {});
 }
 
-/**
- * Removes the notes older than `keptFor`, and their folder once it is empty. Throws StopError if the folder is a link, because
- * its target has other files.
- */
-async function forgetOldMarks(leased: LeasedJob, now: Date): Promise<void> {
-  const folder = folderOf(leased);
+/** Removes the notes older than `keptFor`. Throws StopError if their folder is a link, because its target has other files. */
+async function forgetOldMarks(owned: OwnFolder, now: Date): Promise<void> {
+  const folder = marksOf(owned);
   await refuseLink(folder);
-  const names = await readdir(folder).catch(ifAbsent(undefined));
-  if (!names) return;
-  for (const name of names) {
+  for (const { name } of await entriesOf(folder)) {
     const facts = await lstat(join(folder, name)).catch(() => undefined);
     const isOld = facts !== undefined && now.getTime() - facts.mtimeMs > keptFor;
     if (isOld) await rm(join(folder, name), { force: true, recursive: true });
   }
-  await rmdir(folder).catch(() => {}); // fails while there are marks
 }
 
 /** Says who took over from this owner, and when; undefined if there is no note. */
-export async function successorOf(leased: Pick<LeasedJob, "private" | "token">): Promise<string | undefined> {
-  const said = valueIf(markSchema, await readSharedJson(join(folderOf(leased), leased.token)));
+export async function successorOf(owned: OwnFolder): Promise<string | undefined> {
+  const said = valueIf(markSchema, await readSharedJson(join(marksOf(owned), basename(owned.own))));
   return said && `process ${said.pid} on ${said.host} (at ${said.at})`;
 }
 
@@ -221,24 +184,16 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
  */
 async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Promise<void> {
   if (!isWanted(from)) return;
-  if (entry.isFile()) return copyIfThere(from, to);
+  if (entry.isFile())
+    return copyFile(from, to, constants.COPYFILE_FICLONE).catch(async (error: unknown) => {
+      // The earlier owner may have begun to rename or remove it before its folder was renamed.
+      if (await isThere(from)) throw error;
+      ifAbsent(undefined)(error);
+    });
   if (!entry.isDirectory()) return;
   await makeOwnFolder(to);
   for (const inner of await entriesOf(from))
     await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
-}
-
-/**
- * Copies a file if it exists. It may disappear: the earlier owner may have begun to rename or remove it before its folder was
- * renamed.
- */
-async function copyIfThere(from: string, to: string): Promise<void> {
-  try {
-    await copyFile(from, to, constants.COPYFILE_FICLONE);
-  } catch (error) {
-    if (await isThere(from)) throw error;
-    ifAbsent(undefined)(error);
-  }
 }
 
 /**

@@ -1,12 +1,10 @@
 import { readdir, readlink } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { Manifest } from "../../dump/manifest.js";
 import { readManifest, readRunFacts } from "../../dump/read-manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { ifAbsent, refuseLink } from "../../files/files.js";
 import type { JobLocation, Shard } from "../../job/job.js";
-import type { Bucket } from "../bucket/bucket.js";
-import type { JobStore } from "../job-store.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -36,23 +34,6 @@ export interface OwnFolder extends JobFolders {
   readonly own: string;
 }
 
-/** A job whose lease this process has, and what it may use. */
-export interface LeasedJob extends OwnFolder {
-  /** The id of this lease. No two leases share one. */
-  readonly token: string;
-  /** The folder or bucket that the job publishes to. */
-  readonly store: JobStore;
-  /** Aborted, with a LostError, once another run has taken over the job. */
-  readonly lost: AbortSignal;
-  /** The job's bucket, also used for the exchange of a run; absent if the job publishes into its folder. */
-  readonly remote?: Remote;
-}
-
-/** The folder that contains the shard folders of a job. */
-function shardsFolderOf({ name, output }: JobLocation): string {
-  return join(output.dir, name, "shards");
-}
-
 /** The shard whose folder has this name; undefined for any other name. */
 export function shardOfFolder(name: string): Shard | undefined {
   const [, index, count] = /^([1-9]\d{0,4})-of-([1-9]\d{0,4})$/.exec(name) ?? [];
@@ -63,13 +44,12 @@ export function shardOfFolder(name: string): Shard | undefined {
 export function foldersOf(location: JobLocation): JobFolders {
   const { name, output, shard } = location;
   const whole = join(output.dir, name);
-  const shards = shardsFolderOf(location);
-  const folder = shard ? join(shards, `${shard.index}-of-${shard.count}`) : whole;
+  const folder = shard ? join(whole, "shards", `${shard.index}-of-${shard.count}`) : whole;
   const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
   return {
     folder,
-    above: shard ? [whole, shards] : [],
+    above: shard ? [whole, dirname(folder)] : [],
     database,
     shownDatabase: shownPath(location, database),
     runs: join(folder, "runs"),
@@ -84,27 +64,20 @@ export async function refuseLinks(folders: JobFolders): Promise<void> {
   for (const path of [...above, folder, database, runs, hidden, waiting]) await refuseLink(path);
 }
 
-/** A shard with a folder, and the folder of its newest run; undefined if it has no run. */
+/** A shard with a folder, and the id of its newest run; undefined if it has no run. */
 export interface ShardRun extends Shard {
   readonly newest: string | undefined;
 }
 
 /** The shards that have a folder in the job folder, sorted by count, then index; empty if there are none. */
-export async function findShardRuns(location: JobLocation): Promise<readonly ShardRun[]> {
-  const folder = shardsFolderOf(location);
-  const names = await readdir(folder).catch(ifAbsent<string[]>([]));
+export async function findShardRuns({ name, output }: JobLocation): Promise<readonly ShardRun[]> {
+  const folder = join(output.dir, name, "shards");
   const found: ShardRun[] = [];
-  for (const name of names) {
+  for (const name of await readdir(folder).catch(ifAbsent<string[]>([]))) {
     const shard = shardOfFolder(name);
-    if (shard) found.push({ ...shard, newest: await findNewestRun(join(folder, name, "runs")) });
+    if (shard) found.push({ ...shard, newest: (await runIdsIn(join(folder, name, "runs")))[0] });
   }
   return found.sort((one, other) => one.count - other.count || one.index - other.index);
-}
-
-/** The newest run in a folder of runs; undefined if there is none. */
-export async function findNewestRun(runs: string): Promise<string | undefined> {
-  const [newest] = await runIdsIn(runs);
-  return newest === undefined ? undefined : join(runs, newest);
 }
 
 /** The ids of the runs in a folder of runs, newest first. With `before`, only older runs. */
@@ -132,47 +105,13 @@ export async function newestComplete(
   return undefined;
 }
 
-/** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
-export interface Workspace extends LeasedJob {
-  readonly runId: string;
-  /** When this work began. For resumed work, that is when the earlier run started. */
-  readonly startedAt: Date;
-  readonly work: string;
-  /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
-  readonly segments: string;
-  /** The folder that becomes the run folder. */
-  readonly stage: string;
-  /** The folder of temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
-  readonly scratch: string;
-}
-
-/** The paths of a run in the folder of its owner. Creates nothing. */
-export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
-  const work = join(leased.own, runId);
-  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
-  return { ...leased, runId, work, segments, stage, scratch };
-}
-
 /** The manifest of the newest published run before this one. Skips unreadable manifests. */
-export async function runBefore(
-  { runs, runId }: Pick<Workspace, "runs" | "runId">,
-  job: string,
-): Promise<Manifest | undefined> {
+export async function runBefore(runs: string, runId: string, job: string): Promise<Manifest | undefined> {
   for (const name of await runIdsIn(runs, runId)) {
     const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
     if (manifest?.job === job && manifest.run_id === name) return manifest;
   }
   return undefined;
-}
-
-/** The bucket of a job, as the owner of the lease may use it. */
-export interface Remote {
-  /** The bucket of the job, also used for the exchange of a run. Only runs in head.json are dumps. */
-  readonly bucket: Bucket;
-  /** Retries `work` during an outage of the store, for at most `service.outage`. `work` must be safe to repeat. */
-  readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Checks the lease. Rejects with LostError if another run has taken over. */
-  readonly confirm: () => Promise<void>;
 }
 
 /** A path in the job folder, for messages. If the job has a bucket, the address there. */

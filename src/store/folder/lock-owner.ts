@@ -2,17 +2,15 @@ import { randomUUID } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import * as v from "valibot";
-import { object, text, valueIf } from "../../schema.js";
+import { count, object, text, valueIf } from "../../schema.js";
 
 const textOrNull = v.fallback(v.nullable(text), null);
 
-/** The process that owns the lock of a job. */
-const ownerSchema = object({
-  /** Identifies this lease, so that no two locks have the same content. Null if another program wrote the lock. */
-  id: textOrNull,
-  pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+/** The facts about a process that owns a job. */
+export const processEntries = {
+  pid: v.pipe(count, v.minValue(1, "the id of a process")),
   host: text,
-  /** When the run began, as an ISO time. */
+  /** When the lease began, as an ISO time. */
   since: v.fallback(text, "an unknown time"),
   /** When the process began, in kernel ticks since boot. It distinguishes the process from a later one with the same pid. */
   born: textOrNull,
@@ -20,7 +18,10 @@ const ownerSchema = object({
   space: textOrNull,
   /** The kernel's boot id. Distinguishes machines with the same name, and boots of one machine. */
   boot: textOrNull,
-});
+};
+
+/** The owner of a lock. `id` identifies this lease, so that no two locks have the same content; null if another program wrote it. */
+export const ownerSchema = object({ id: textOrNull, ...processEntries });
 
 export type Owner = Readonly<v.InferOutput<typeof ownerSchema>>;
 

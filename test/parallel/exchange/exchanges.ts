@@ -12,7 +12,8 @@ import {
 } from "../../../src/parallel/exchange.js";
 import { type ExchangeOptions, openExchanges, ownExchange } from "../../../src/parallel/open-exchange.js";
 import type { SegmentFacts } from "../../../src/segments/segment.js";
-import { foldersOf, type LeasedJob } from "../../../src/store/folder/job-folders.js";
+import { foldersOf } from "../../../src/store/folder/job-folders.js";
+import type { LeasedJob } from "../../../src/store/lease.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import type { TestStore } from "../../servers/start-s3.js";

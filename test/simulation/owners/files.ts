@@ -109,6 +109,10 @@ async function openFile(process: SimulatedProcess, [path, flags = "r", mode]: re
     await process.turn();
     fs.writeFileSync(file, typeof data === "string" || data instanceof Uint8Array ? data : String(data));
   };
+  const close = async () => {
+    await process.turn();
+    process.close(file);
+  };
   return {
     fd: file,
     writeFile: write,
@@ -128,10 +132,8 @@ async function openFile(process: SimulatedProcess, [path, flags = "r", mode]: re
     sync: later("fsyncSync", file),
     datasync: later("fdatasyncSync", file),
     stat: later("fstatSync", file),
-    close: async () => {
-      await process.turn();
-      process.close(file);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -9,11 +9,11 @@ import { publishRun } from "../../../src/run/publish-run.js";
 import { count, text } from "../../../src/schema.js";
 import { DocumentOnDisk } from "../../../src/segments/document-on-disk.js";
 import { waitingFiles } from "../../../src/status/waiting-status.js";
-import type { Workspace } from "../../../src/store/folder/job-folders.js";
 import "../../../src/database/inspect-database.js"; // the program loads it late, which must not take a step of the schedule
 import { fileName } from "../../../src/dump/formats/format.js";
 import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
 import { manifestFormat } from "../../../src/dump/manifest.js";
+import type { Workspace } from "../../../src/store/lease.js";
 import type { SimulatedProcess } from "./process.js";
 
 /** A deliberate fault of a process, which the judge must detect. */

@@ -11,6 +11,9 @@ import {
   type Head,
   headFrom,
   leaseInBucket,
+  runFolderOf,
+  withoutRun,
+  withRun,
 } from "../../../src/store/bucket/head.js";
 import { tryConditions } from "../../../src/store/lease.js";
 import { startCuttingProxy } from "../../servers/cutting-proxy.js";
@@ -29,8 +32,11 @@ async function leased(bucket: Bucket, options: Partial<BucketLeaseOptions> = {})
 function runOf(held: BucketLease, second = 0): BucketRun {
   const run_id = `2026112${second}T020000123Z`;
   const manifest = { bytes: 1, sha256: "0".repeat(64) };
-  return { run_id, status: "complete", folder: held.folderOf(run_id), manifest };
+  return { run_id, status: "complete", folder: runFolderOf(held.head(), run_id), manifest };
 }
+
+/** The change of a head that lists a run. */
+const adding = (run: BucketRun) => (head: Head) => withRun(head, run);
 
 async function headOf(bucket: Bucket): Promise<Head> {
   return headFrom((await bucket.read("head.json"))?.bytes ?? Buffer.alloc(0), bucket.url);
@@ -58,9 +64,9 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
   test("lists runs, names the newest complete one, drops them, and lets go", async () => {
     const bucket = await newPlace();
     const first = await leased(bucket);
-    await first.commit(runOf(first, 1), { isComplete: true });
-    await first.commit({ ...runOf(first, 2), status: "partial" }, { isComplete: false });
-    await first.commit(runOf(first, 1), { isComplete: true });
+    await first.change(adding(runOf(first, 1)));
+    await first.change(adding({ ...runOf(first, 2), status: "partial" }));
+    await first.change(adding(runOf(first, 1)));
     const head = await headOf(bucket);
     expect(head).toEqual(first.head());
     expect(head).toMatchObject({ epoch: 1, latest: "20261121T020000123Z", owner: { pid: process.pid } });
@@ -71,7 +77,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     await expect(leaseInBucket(bucket, still)).rejects.toBeInstanceOf(BusyError);
     await first.release();
     const second = await leased(bucket);
-    await second.dropRuns(["20261121T020000123Z"]);
+    await second.change((head) => withoutRun(head, "20261121T020000123Z"));
     expect(await headOf(bucket)).toMatchObject({ epoch: 2, latest: null, runs: [{ run_id: "20261122T020000123Z" }] });
   });
 
@@ -84,7 +90,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
       const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
       expect(won.length).toBe(1);
       for (const error of refused) expect(error).toBeInstanceOf(BusyError);
-      expect((await headOf(bucket)).owner?.id).toBe(won[0]?.token);
+      expect((await headOf(bucket)).owner?.id).toBe(won[0]?.head().owner?.id);
     }
     expect((await headOf(bucket)).epoch).toBe(2);
   });
@@ -124,31 +130,34 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
   test("a holder that was frozen can change nothing once another took over", async () => {
     const bucket = await newPlace();
     const frozen = await leased(bucket);
-    await frozen.commit(runOf(frozen, 1), { isComplete: true });
+    await frozen.change(adding(runOf(frozen, 1)));
     const next = await leased(agedBy(bucket, 120_000));
     const before = await headOf(bucket);
-    expect(next.epoch).toBe(frozen.epoch + 1);
-    await expect(frozen.commit(runOf(frozen, 2), { isComplete: true })).rejects.toThrow(
+    expect(next.head().epoch).toBe(frozen.head().epoch + 1);
+    await expect(frozen.change(adding(runOf(frozen, 2)))).rejects.toThrow(
       /^this job was taken over by process \d+ on /,
     );
     expect(frozen.lost.aborted).toBe(true);
     expect(frozen.lost.reason).toBeInstanceOf(LostError);
-    await expect(frozen.dropRuns(["20261121T020000123Z"])).rejects.toBeInstanceOf(LostError);
+    await expect(frozen.change((head) => withoutRun(head, "20261121T020000123Z"))).rejects.toBeInstanceOf(LostError);
     await frozen.release();
     expect(await headOf(bucket)).toEqual(before);
-    await next.commit(runOf(next, 2), { isComplete: true });
+    await next.change(adding(runOf(next, 2)));
   });
 
-  test.each(["dropRuns", "release"] as const)(
+  test.each(["change", "release"] as const)(
     "%s of a frozen holder that does not know yet changes nothing",
     async (how) => {
       const bucket = await newPlace();
       const frozen = await leased(bucket);
-      await frozen.commit(runOf(frozen, 1), { isComplete: true });
+      await frozen.change(adding(runOf(frozen, 1)));
       await leased(agedBy(bucket, 120_000));
       const before = await headOf(bucket);
       if (how === "release") await frozen.release();
-      else await expect(frozen.dropRuns(["20261121T020000123Z"])).rejects.toBeInstanceOf(LostError);
+      else
+        await expect(frozen.change((head) => withoutRun(head, "20261121T020000123Z"))).rejects.toBeInstanceOf(
+          LostError,
+        );
       expect(frozen.lost.aborted).toBe(true);
       expect(await headOf(bucket)).toEqual(before);
     },
@@ -164,7 +173,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
       const last = await leased(bucket);
       const run = runOf(last, 1);
       await bucket.put(`${run.folder}/manifest.json`, Buffer.from("{}"));
-      await last.commit(run, { isComplete: true });
+      await last.change(adding(run));
       await last.release();
       if (how === "removed") await bucket.remove(["head.json"]);
       else await bucket.put("head.json", old);
@@ -181,7 +190,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const bucket = await newPlace();
     const first = await leased(bucket, { every: 300 });
     await expect.poll(async () => (await headOf(bucket)).beat, patient).toBeGreaterThan(3);
-    await first.commit(runOf(first, 1), { isComplete: true });
+    await first.change(adding(runOf(first, 1)));
     await expect
       .poll(
         () =>
@@ -200,8 +209,24 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const bucket = await newPlace();
     const held = await leased(bucket);
     await bucket.remove(["head.json"]);
-    await expect(held.commit(runOf(held, 1), { isComplete: true })).rejects.toThrow("was removed or replaced");
+    await expect(held.change(adding(runOf(held, 1)))).rejects.toThrow("was removed or replaced");
     expect(await bucket.read("head.json")).toBeUndefined();
+    const next = await leased(bucket);
+    await bucket.put("head.json", bytesOfHead({ ...next.head(), epoch: 7 }));
+    await expect(next.change(adding(runOf(next, 1)))).rejects.toBeInstanceOf(LostError);
+    expect((await headOf(bucket)).runs).toEqual([]);
+  });
+
+  test("takeover, heartbeat and release keep the runs, and members that a newer version added", async () => {
+    const bucket = await newPlace();
+    const first = await leased(bucket);
+    await first.change((head) => ({ ...withRun(head, runOf(first, 1)), more: [1] }));
+    await first.release();
+    const second = await leased(bucket);
+    await second.change((head) => head);
+    await second.release();
+    const { runs, latest } = first.head();
+    expect(await headOf(bucket)).toMatchObject({ more: [1], epoch: 2, runs, latest, owner: { released: true } });
   });
 
   test.each([1, 2])("a lost answer is settled: takeover, commit and release, cut %i times", async (times) => {
@@ -211,7 +236,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const held = await leased(bucket);
     expect((await headOf(direct)).epoch).toBe(1);
     proxy.cutAnswers("PUT", times);
-    await held.commit(runOf(held, 1), { isComplete: true });
+    await held.change(adding(runOf(held, 1)));
     expect(await headOf(direct)).toEqual(held.head());
     expect(held.head().runs.length).toBe(1);
     proxy.cutAnswers("PUT", times);
@@ -226,7 +251,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const bucket = await openAt({ env: envFor(proxy.url) }, `s3://kb-dumps/job-${++count}`);
     const held = await leased(bucket);
     proxy.cutAnswers("PUT", 3);
-    await held.commit(runOf(held, 1), { isComplete: true });
+    await held.change(adding(runOf(held, 1)));
     expect(proxy.cuts()).toBe(3);
     expect((await headOf(bucket)).runs.length).toBe(1);
   });
@@ -235,17 +260,17 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const bucket = await newPlace();
     const first = await leased(bucket);
     const listed = runOf(first, 1);
-    for (const folder of [listed.folder, first.folderOf("20261122T020000123Z")])
+    for (const folder of [listed.folder, runFolderOf(first.head(), "20261122T020000123Z")])
       await bucket.put(`${folder}/a`, Buffer.from("a"));
     await bucket.put("runs/notes.txt", Buffer.from("of somebody else"));
-    await first.commit(listed, { isComplete: true });
+    await first.change(adding(listed));
     const second = await leased(agedBy(bucket, 120_000));
-    await bucket.put(`${second.folderOf("20261123T020000123Z")}/a`, Buffer.from("a"));
+    await bucket.put(`${runFolderOf(second.head(), "20261123T020000123Z")}/a`, Buffer.from("a"));
     const all = await keysBelow(bucket, "runs/");
     await cleanUpBucket(bucket, first.head());
     expect(await keysBelow(bucket, "runs/")).toEqual(all);
     await cleanUpBucket(bucket, second.head());
-    const left = [`${listed.folder}/a`, `${second.folderOf("20261123T020000123Z")}/a`, "runs/notes.txt"];
+    const left = [`${listed.folder}/a`, `${runFolderOf(second.head(), "20261123T020000123Z")}/a`, "runs/notes.txt"];
     expect(await keysBelow(bucket, "runs/")).toEqual(left);
   });
 

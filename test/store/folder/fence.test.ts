@@ -1,14 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { LostError } from "../../../src/errors.js";
 import { isThere, makeOwnFolder } from "../../../src/files/files.js";
-import type { LeasedJob } from "../../../src/store/folder/job-folders.js";
 import { thisOwner } from "../../../src/store/folder/lock-owner.js";
+import type { LeasedJob } from "../../../src/store/lease.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
+import { canMount, tinyDisk } from "../../run/tiny-disk.js";
 import { underLease } from "../../under-lease.js";
 
 const runId = "20261120T020000000Z";
@@ -93,6 +94,28 @@ test("the work of an owner is taken over by the next one and the one after it; o
   }
   await underLease(job, options, async (leased) => rename(join(leased.own, runId), join(hidden, "..", "gone")));
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
+});
+
+test.skipIf(!canMount).each([
+  ["is dead", dead],
+  ["may still run", elsewhere],
+])("what an owner that %s could not delete stops no successor, which deletes it later", async (_name, owner) => {
+  const { job, hidden, leave } = await startJob();
+  const stuck = join(await leave(first, owner), "removed", "run");
+  await mkdir(stuck, { recursive: true });
+  await tinyDisk(stuck, 64); // a folder with a mounted disk cannot be deleted
+  const disks = async () => (await readdir(hidden, { recursive: true })).filter((name) => basename(name) === "disk");
+  for (let round = 0; round < 2; round++)
+    await underLease(job, options, async (leased) => {
+      expect(await readFile(part(leased), "utf8")).toBe("journaled\n");
+      expect(await disks()).toHaveLength(1);
+    });
+  for (const disk of await disks()) spawnSync("umount", [join(hidden, disk)]);
+  await underLease(job, options, async (leased) => {
+    expect(await disks()).toEqual([]);
+    await rename(join(leased.own, runId), join(leased.folder, "gone"));
+  });
+  expect((await readdir(hidden)).filter((name) => name !== "fenced")).toEqual(["indexing_status"]);
 });
 
 test("an owner that died while fencing others: its remaining work is taken over by the same rules", async () => {
