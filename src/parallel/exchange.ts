@@ -15,8 +15,11 @@ export const planFile = "plan.json";
  * - `results/<name>.json`: the first complete result of a document, which names the attempt.
  */
 export interface Exchange {
-  /** The text of a file; undefined if the key does not exist, and empty if it is not a file. */
-  readonly read: (key: string, options?: ReadOptions) => Promise<string | undefined>;
+  /**
+   * The text of a file; undefined if the key does not exist, and empty if it is not a file. `isPatient`: whether to wait during an
+   * outage of the store; default: true.
+   */
+  readonly read: (key: string, isPatient?: boolean) => Promise<string | undefined>;
   /** Makes the local folder for the files of an attempt; undefined if the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
   /** Makes a file of the attempt visible to the coordinator. Throws StopError if its bytes differ from what was written. */
@@ -33,15 +36,10 @@ export interface OwnExchange extends Pick<Exchange, "read"> {
   readonly names: (key: string) => Promise<readonly string[]>;
   /** Writes a file atomically. May replace a file. */
   readonly write: (key: string, content: string) => Promise<void>;
-  /** Copies or links a file to a free path. Returns false, and leaves no file, if it is missing or has other bytes. */
+  /** Copies or links a file to a path, and replaces what is there. Returns false, and leaves no file, if it is missing or has other bytes. */
   readonly take: (key: string, path: string, expected: Fingerprint) => Promise<boolean>;
   /** Removes the whole exchange, `plan.json` first. */
   readonly remove: () => Promise<void>;
-}
-
-interface ReadOptions {
-  /** Whether to wait during an outage of the store; default: true. */
-  readonly isPatient: boolean;
 }
 
 /** How a worker's result arrived. first: it counts. late: the run is over, or already has a result for this document. */
@@ -70,10 +68,10 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
   if (folder === undefined) return undefined;
   const key = resultKey(name);
   let outcome: Outcome | undefined;
-  const find = async (result: string, options?: ReadOptions): Promise<Outcome | undefined> => {
-    const found = await exchange.read(key, options);
+  const find = async (result: string, isPatient?: boolean): Promise<Outcome | undefined> => {
+    const found = await exchange.read(key, isPatient);
     if (found !== undefined) return found === result ? "first" : "late";
-    return (await exchange.read(planFile, options)) === undefined ? "late" : undefined;
+    return (await exchange.read(planFile, isPatient)) === undefined ? "late" : undefined;
   };
   const submit = async (files: readonly SegmentFacts[], result: string): Promise<Outcome> => {
     try {
@@ -82,7 +80,7 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
       return (await find(result)) ?? "late";
     } catch (error) {
       // The answer to our write of the result may be lost, or the end of the run removed our files.
-      const found = await find(result, { isPatient: false }).catch(() => undefined);
+      const found = await find(result, false).catch(() => undefined);
       if (found === undefined) throw error;
       return found;
     }

@@ -44,9 +44,10 @@ async function commitRun(owned: OwnFolder, runId: string, stage: string): Promis
   }
 }
 
-/** Whether the path is a file with these bytes. Opens nothing but files. */
-async function isFile(path: string, { sha256 }: Fingerprint): Promise<boolean> {
-  return (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
+/** Whether the path is a file with these bytes. Opens nothing but files. Rejects if the path does not exist. */
+export async function isFile(path: string, { bytes, sha256 }: Fingerprint): Promise<boolean> {
+  const facts = await lstat(path);
+  return facts.isFile() && facts.size === bytes && (await fingerprint(path)).sha256 === sha256;
 }
 
 /**
