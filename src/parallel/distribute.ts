@@ -10,7 +10,7 @@ import { runBefore } from "../store/folder/job-folders.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
-import { BrokerWatch, openBroker } from "./broker.js";
+import { openBroker, watchBroker } from "./broker.js";
 import { DocumentBatches, requestsFor, sizesOf } from "./document-batches.js";
 import { type OwnExchange, planFile } from "./exchange.js";
 import { type BatchEnd, DocumentQueue, lockTime, refusal } from "./queue.js";
@@ -99,7 +99,8 @@ class Coordinator {
   readonly #options: DistributeOptions;
   readonly #run: RunPlan;
   readonly #open: DocumentBatches;
-  readonly #watch: BrokerWatch;
+  /** Asks the broker to do some work; returns whether it did. */
+  readonly #ask: ReturnType<typeof watchBroker>;
   readonly #names: WorkerNames;
   readonly #howToStart: string;
   /** Documents that may have a result now, because a worker reported that it ended their batch. */
@@ -122,7 +123,7 @@ class Coordinator {
     const { queue, log, signal, pause } = options;
     [this.#options, this.#run, this.#open] = [options, run, open];
     this.progress = new WorkersProgress(options.progress, (name) => open.get(name) !== undefined);
-    this.#watch = new BrokerWatch(queue.broker, log, signal);
+    this.#ask = watchBroker(queue.broker, log, signal);
     this.#howToStart = `start one with kbdump worker ${queue.broker.shown} and the job file of this run`;
     this.#names = new WorkerNames((text) => log("info", text), this.#howToStart);
     const onProgress = (id: string, report: unknown) => {
@@ -147,7 +148,7 @@ class Coordinator {
       else if (this.#hinted.size === 0 && performance.now() >= this.#quietUntil) await this.#queueNext();
       await this.#waitForHint();
     }
-    await this.#watch.ask(() => this.#wipe());
+    await this.#ask(() => this.#wipe());
     await delay(lockTime, undefined, { signal }).catch(() => signal.throwIfAborted());
     await this.#look();
   }
@@ -192,7 +193,7 @@ class Coordinator {
       const { datasetId = "", documentId = "" } = this.#open.get(name)?.ref ?? {};
       return { name, dataset_id: datasetId, document_id: documentId };
     };
-    const isQueued = await this.#watch.ask(async () => {
+    const isQueued = await this.#ask(async () => {
       if (await queue.limit(atOnce))
         return queue.add(
           Array.from(batches, ([id, names]) => ({ id, data: { ...facts, documents: names.map(documentOf) } })),
@@ -210,7 +211,7 @@ class Coordinator {
   async #startOver(): Promise<void> {
     this.#open.returnAll();
     this.progress.ended();
-    if (!(await this.#watch.ask(() => this.#wipe()))) return; // the next round tries again
+    if (!(await this.#ask(() => this.#wipe()))) return; // the next round tries again
     this.#isLost = false;
     this.#quietUntil = performance.now() + lockTime;
   }
@@ -252,7 +253,7 @@ class Coordinator {
     const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
     await this.#accept(names.filter((name) => open.get(name)));
     const took = performance.now() - begun; // without the wait for a silent broker below, which must not delay the next check
-    await this.#watch.ask(async () => {
+    await this.#ask(async () => {
       const missing = await queue.findMissing(open.queued);
       const state = await queue.state();
       this.#isTaken = state === "taken";

@@ -19,8 +19,8 @@ import { dumpDocument } from "../segments/dump-document.js";
 import { documentsPerSlot, pagesPerSlot } from "../segments/read-documents.js";
 import type { SegmentFacts } from "../segments/segment.js";
 import type { SubmittedResult } from "./accept-document.js";
-import { BatchLock } from "./batch-lock.js";
-import { atMost, type Broker, BrokerWatch, openBroker } from "./broker.js";
+import { type BatchLock, holdLock } from "./batch-lock.js";
+import { atMost, type Broker, openBroker, watchBroker } from "./broker.js";
 import { type Attempt, beginAttempt, type Exchange, planFile } from "./exchange.js";
 import { openExchanges } from "./open-exchange.js";
 import { type BatchData, type BatchEnd, batchSchema, hearPauses, lockTime, queueName, refusal } from "./queue.js";
@@ -145,8 +145,8 @@ class DocumentWorker {
     const ends = AbortSignal.any([signal, this.#failed.signal]);
     const stop = () => client.stop(ends.reason); // also returns the worker's other documents to the queue
     ends.addEventListener("abort", stop, { once: true });
-    const watch = new BrokerWatch(this.#broker, log, ends);
-    const looking = setInterval(() => void watch.ask(() => this.#connection.ping()), lookEvery);
+    const ask = watchBroker(this.#broker, log, ends);
+    const looking = setInterval(() => void ask(() => this.#connection.ping()), lookEvery);
     while (!ends.aborted && (this.#active.size > 0 || performance.now() - this.#lastWork < idle))
       await delay(pollEvery, undefined, { signal: ends }).catch(() => {});
     clearInterval(looking);
@@ -184,7 +184,7 @@ class DocumentWorker {
     this.#active.add(batch);
     progress.step = readingDocuments;
     try {
-      await using lock = await BatchLock.hold(batch, token);
+      using lock = await holdLock(batch, token);
       return await this.#read(batch, lock);
     } catch (error) {
       if (error instanceof RefusedError) throw this.#refusalOf(error);

@@ -5,7 +5,7 @@ import type { Job } from "../../../src/job/job.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
-import { BrokerWatch } from "../../../src/parallel/broker.js";
+import { watchBroker } from "../../../src/parallel/broker.js";
 import { WorkerNames } from "../../../src/parallel/distribute.js";
 import { DocumentBatches, sizesOf } from "../../../src/parallel/document-batches.js";
 import { batchSchema, queueName } from "../../../src/parallel/queue.js";
@@ -247,16 +247,13 @@ test("requests are reported once", () => {
 
 test("a broker that is gone is reported once, in plain words, and so is its return", async () => {
   const said: string[] = [];
-  const watch = new BrokerWatch(
-    { shown: "redis://h" },
-    (level, text) => said.push(`${level} ${text}`),
-    new AbortController().signal,
-  );
-  const fail = (text: string) => watch.ask(() => Promise.reject(new Error(text)));
+  const log = (level: string, text: string) => void said.push(`${level} ${text}`);
+  const ask = watchBroker({ shown: "redis://h" }, log, new AbortController().signal);
+  const fail = (text: string) => ask(() => Promise.reject(new Error(text)));
   const after = ": no document is handed out until it is back";
   expect(await fail("Stream isn't writeable and enableOfflineQueue options is false")).toBe(false);
   await fail("Command timed out");
-  expect(await watch.ask(async () => {})).toBe(true);
+  expect(await ask(async () => {})).toBe(true);
   await fail("NOPERM this user has no permissions");
   expect(said).toEqual([
     `warn the broker redis://h does not answer${after}`,
