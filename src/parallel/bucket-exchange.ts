@@ -29,7 +29,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
       const key = `${prefix}/attempts/${attempt}/${file}`;
       await retryUntilBack(() => bucket.putFile(key, join(folder, attempt, file), { sha256 }));
     },
-    create: async (key, content) => {
+    create: async (_attempt, key, content) => {
       const written = await retryUntilBack(() => bucket.put(`${prefix}/${key}`, Buffer.from(content), "absent"));
       return written !== "refused";
     },
@@ -60,10 +60,10 @@ export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
       await retryUntilBack(confirm);
       await retryUntilBack(() => bucket.put(`${prefix}/${key}`, Buffer.from(content)));
     },
-    take: async (key, path, { bytes, sha256 }) => {
+    take: async (key, path, expected) => {
       await rm(path, { force: true });
       try {
-        await retryUntilBack(() => bucket.fetchFile(`${prefix}/${key}`, path, { bytes, sha256 }));
+        await retryUntilBack(() => bucket.fetchFile(`${prefix}/${key}`, path, expected));
         return true;
       } catch (error) {
         if (error instanceof DamagedError) return false;

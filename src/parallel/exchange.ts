@@ -24,8 +24,8 @@ export interface Exchange {
   readonly begin: (attempt: string) => Promise<string | undefined>;
   /** Makes a file of the attempt visible to the coordinator. Throws StopError if its bytes differ from what was written. */
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
-  /** Writes a file atomically. Returns false, and writes nothing, if the file exists. */
-  readonly create: (key: string, content: string) => Promise<boolean>;
+  /** Writes the result of an attempt atomically. Returns false, and writes nothing, if the key exists. */
+  readonly create: (attempt: string, key: string, content: string) => Promise<boolean>;
   /** Removes the files of an attempt, except those that the coordinator needs, because this attempt was the first with a result. */
   readonly drop: (attempt: string, outcome: Outcome | undefined) => Promise<void>;
 }
@@ -46,22 +46,13 @@ export interface OwnExchange extends Pick<Exchange, "read"> {
 type Outcome = "first" | "late";
 
 /** A worker's attempt to read a document. */
-export interface Attempt {
-  /** Distinguishes this attempt from others at the same document. */
-  readonly token: string;
-  /** The local folder for this attempt only. */
-  readonly folder: string;
-  /** Submits the closed files, with a result that contains their names and the token, atomically. */
-  readonly submit: (files: readonly SegmentFacts[], result: string) => Promise<Outcome>;
-  /** Removes the attempt's local files. */
-  readonly drop: () => Promise<void>;
-}
+export type Attempt = NonNullable<Awaited<ReturnType<typeof beginAttempt>>>;
 
 /** Files to transfer at once. A large file in a bucket is sent in three parts at once. */
 const atOnce = 3;
 
 /** Starts an attempt to read the document with this name; undefined if the run is over. */
-export async function beginAttempt(exchange: Exchange, name: string): Promise<Attempt | undefined> {
+export async function beginAttempt(exchange: Exchange, name: string) {
   const token = randomUUID();
   const attempt = attemptOf(name, token);
   const folder = (await exchange.read(planFile)) === undefined ? undefined : await exchange.begin(attempt);
@@ -76,7 +67,7 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
   const submit = async (files: readonly SegmentFacts[], result: string): Promise<Outcome> => {
     try {
       await forEachOf(files, atOnce, (file) => exchange.submit(attempt, file));
-      if (await exchange.create(key, result)) return "first";
+      if (await exchange.create(attempt, key, result)) return "first";
       return (await find(result)) ?? "late";
     } catch (error) {
       // The answer to our write of the result may be lost, or the end of the run removed our files.
@@ -86,12 +77,16 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
     }
   };
   return {
+    /** Distinguishes this attempt from others at the same document. */
     token,
+    /** The local folder for this attempt only. */
     folder,
-    submit: async (files, result) => {
+    /** Submits the closed files, with a result that contains their names and the token, atomically. */
+    submit: async (files: readonly SegmentFacts[], result: string): Promise<Outcome> => {
       outcome = (await find(result)) ?? (await submit(files, result));
       return outcome;
     },
+    /** Removes the attempt's local files. */
     drop: () => exchange.drop(attempt, outcome),
   };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -39,7 +38,14 @@ export async function folderExchange(folders: JobFolders, runId: string): Promis
       if (found !== expected)
         throw new StopError(`${path} ${found} right after ${bytes} bytes were written to it. Check the disk`);
     },
-    create: (key, content) => createFile(join(folder, key), content),
+    // A hard link appears with its content, and fails if the name exists. Without hard links, a kill may leave a partial copy.
+    create: async (attempt, key, content) => {
+      const [source, path] = [join(folderOfAttempt(attempt), "result.json"), join(folder, key)];
+      await writeFile(source, content, { mode: 0o600 });
+      return link(source, path)
+        .catch(() => copyFile(source, path, constants.COPYFILE_EXCL))
+        .then(() => true, ifPresent(false));
+    },
     drop: async (attempt, outcome) => {
       if (outcome !== "first") await rm(folderOfAttempt(attempt), { recursive: true, force: true });
     },
@@ -99,18 +105,4 @@ async function readText(path: string): Promise<string | undefined> {
   const facts = await lstat(path).catch(ifAbsent(undefined));
   if (!facts?.isFile()) return facts && "";
   return (await readRegular(path).catch(ifAbsent(undefined)))?.toString("utf8");
-}
-
-/** Creates a file atomically with a hard link, which fails if the name exists. Without hard links, a kill may leave a partial copy. */
-async function createFile(path: string, content: string): Promise<boolean> {
-  const aside = join(dirname(path), `.${randomUUID()}`);
-  try {
-    await writeFile(aside, content, { mode: 0o600 });
-    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // like the link, the copy fails if the name exists
-    return await link(aside, path)
-      .catch(copy)
-      .then(() => true, ifPresent(false));
-  } finally {
-    await rm(aside, { force: true }).catch(() => {}); // if this fails, the file is removed with the exchange
-  }
 }
