@@ -46,8 +46,9 @@ async function commitRun(owned: OwnFolder, runId: string, stage: string): Promis
 
 /** Whether the path is a file with these bytes. Opens nothing but files. Rejects if the path does not exist. */
 export async function isFile(path: string, { bytes, sha256 }: Fingerprint): Promise<boolean> {
-  const facts = await lstat(path);
-  return facts.isFile() && facts.size === bytes && (await fingerprint(path)).sha256 === sha256;
+  if (!(await lstat(path)).isFile()) return false;
+  const found = await fingerprint(path);
+  return found.bytes === bytes && found.sha256 === sha256;
 }
 
 /**
