@@ -1,8 +1,6 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { DocumentToRead } from "../crawl/discovery.js";
-import { forEachOf } from "../files/files.js";
 import { count, object, pattern, text, valueIf } from "../schema.js";
 import { writeResult } from "../segments/document-on-disk.js";
 import { documentKinds, isFinished, resultSchema } from "../segments/document-result.js";
@@ -57,14 +55,10 @@ export async function acceptDocument(
   if (found.length < files.length || !isFinished(ref, { row, proof: state.proof, files: found }, formats))
     return "damaged";
   if (!isWhole) return submitted;
-  const paths = files.map(({ file }) => join(segments, file));
-  const removeAll = () => forEachOf(paths, 1, (path) => rm(path, { force: true }));
-  await removeAll(); // files may be left from an earlier process that was killed while it took them
-  for (const [index, { file, ...facts }] of files.entries()) {
-    if (await exchange.take(`attempts/${attemptOf(name, token)}/${file}`, paths[index] ?? "", facts)) continue;
-    await removeAll();
-    return "damaged";
-  }
+  // Without a result, files that were taken do not count, also if this process is killed in between.
+  for (const { file, ...facts } of files)
+    if (!(await exchange.take(`attempts/${attemptOf(name, token)}/${file}`, join(segments, file), facts)))
+      return "damaged";
   await writeResult(segments, name, stored);
   return submitted;
 }

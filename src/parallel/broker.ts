@@ -6,23 +6,18 @@ import { problemText } from "../file-error.js";
 import type { Log } from "../log.js";
 import { blankControls, cutText } from "../safe-text.js";
 
-/** The libraries that only runs with workers need. */
-interface Libraries {
-  readonly bullmq: typeof import("bullmq");
-  readonly Redis: typeof import("ioredis").Redis;
-}
-
 const libraryNames = "bullmq ioredis";
 const require = createRequire(import.meta.url);
 
 /**
- * Loads optional libraries, which kbdump does not include because few users need them. `import` would take 100 ms longer. Throws
- * UsageError if they are not installed.
+ * Loads the libraries that only runs with workers need. kbdump does not include them, because few users need them. `import` would
+ * take 100 ms longer. Throws UsageError if they are not installed.
  */
-function loadLibraries(): Libraries {
+function loadLibraries() {
   try {
-    const { Redis } = require("ioredis");
-    return { bullmq: require("bullmq"), Redis };
+    const { Redis }: typeof import("ioredis") = require("ioredis");
+    const bullmq: typeof import("bullmq") = require("bullmq");
+    return { bullmq, Redis };
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "MODULE_NOT_FOUND")) throw error;
     throw new UsageError(
@@ -36,19 +31,7 @@ function loadLibraries(): Libraries {
 type ConnectOptions = Pick<RedisOptions, "enableOfflineQueue" | "commandTimeout">;
 
 /** The Redis or Valkey that hands out documents to workers. A run does not rely on its data, which may be wrong or lost at any time. */
-export interface Broker {
-  /** Its address without a password. */
-  readonly shown: string;
-  readonly libraries: Libraries;
-  /**
-   * Opens another connection. It reconnects until `close` ends it, and its commands wait for the connection, unless the options
-   * say otherwise.
-   */
-  readonly connect: (options?: ConnectOptions) => Redis;
-  /** The error for a broker that cannot be used, without secrets from its address. */
-  readonly unusable: (error: unknown) => StopError;
-  readonly close: () => void;
-}
+export type Broker = Awaited<ReturnType<typeof openBroker>>;
 
 /** Maximum milliseconds between two tries to reconnect. */
 const longestWait = 1_000;
@@ -65,11 +48,20 @@ const patient = {
  * Opens a broker, and checks that it answers within `patience` milliseconds. Throws UsageError for an invalid address or a missing
  * library; StopError if the broker does not answer.
  */
-export async function openBroker(url: string, patience = 5_000): Promise<Broker> {
-  requireBrokerUrl(url);
+export async function openBroker(url: string, patience = 5_000) {
+  const rule = brokenBrokerRule(url);
+  // The error does not repeat the address, because it may contain a password.
+  if (rule !== undefined)
+    throw new UsageError(`this is not an address of a broker: expected redis://host:6379; ${rule}`, []);
   const libraries = loadLibraries();
   const shown = shownBroker(url);
-  await requireAnswer(url, patience, libraries);
+  // Has no cause, because errors of ioredis contain the command, and with it the password.
+  const unusable = (error: unknown) =>
+    new StopError(`the broker ${shown} cannot be used: ${brokerProblem(error, url)}`);
+  const hasty = { lazyConnect: true, disconnectTimeout, maxRetriesPerRequest: 0, retryStrategy: () => null };
+  await requireAnswer(new libraries.Redis(url, hasty), patience).catch((error: unknown) => {
+    throw unusable(error);
+  });
   const connections = new Set<Redis>();
   const keep = (connection: Redis): Redis => {
     const duplicate = connection.duplicate.bind(connection);
@@ -78,38 +70,35 @@ export async function openBroker(url: string, patience = 5_000): Promise<Broker>
     connections.add(connection);
     return connection;
   };
-  const connect = (options: ConnectOptions = {}) => keep(new libraries.Redis(url, { ...patient, ...options }));
-  const close = () => {
-    for (const connection of connections) connection.disconnect();
+  return {
+    /** Its address without a password. */
+    shown,
+    libraries,
+    /**
+     * Opens another connection. It reconnects until `close` ends it, and its commands wait for the connection, unless the options
+     * say otherwise.
+     */
+    connect: (options: ConnectOptions = {}) => keep(new libraries.Redis(url, { ...patient, ...options })),
+    /** The error for a broker that cannot be used, without secrets from its address. */
+    unusable,
+    close: () => {
+      for (const connection of connections) connection.disconnect();
+    },
   };
-  return { shown, libraries, connect, unusable: (error) => unusable(url, error), close };
 }
 
-/** Has no cause, because errors of ioredis contain the command, and with it the password. */
-function unusable(url: string, error: unknown): StopError {
-  return new StopError(`the broker ${shownBroker(url)} cannot be used: ${brokerProblem(error, url)}`);
-}
-
-async function requireAnswer(url: string, patience: number, { Redis }: Libraries): Promise<void> {
-  const connection = new Redis(url, {
-    lazyConnect: true,
-    disconnectTimeout,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
+async function requireAnswer(connection: Redis, patience: number): Promise<void> {
   let reason: unknown;
   connection.on("error", (error) => {
     reason ??= error;
     connection.disconnect(); // rejects pending commands
   });
   try {
-    await inTime(
-      connection.connect().then(() => connection.ping()),
-      patience,
-    );
+    const answer = connection.connect().then(() => connection.ping());
+    await inTime(answer, patience);
     if (reason !== undefined) throw reason;
   } catch (error) {
-    throw unusable(url, reason ?? error);
+    throw reason ?? error;
   } finally {
     connection.disconnect();
   }
@@ -139,13 +128,6 @@ function isDecodable(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Checks the address of a broker. Throws UsageError, which does not repeat the address, because it may contain a password. */
-export function requireBrokerUrl(text: string): void {
-  const rule = brokenBrokerRule(text);
-  if (rule !== undefined)
-    throw new UsageError(`this is not an address of a broker: expected redis://host:6379; ${rule}`, []);
 }
 
 const startIt = "Start Redis or Valkey there, or correct the address";
@@ -201,39 +183,26 @@ const longestAnswer = 6_000;
 /** Errors that only mean that there is no answer. */
 const silence = /^(no answer|Command timed out|Stream isn't writeable|Connection is closed)/;
 
-/** Sends requests to the broker, and reports once when it is gone and when it is back. */
-export class BrokerWatch {
-  readonly #broker: Pick<Broker, "shown">;
-  readonly #log: Log;
-  readonly #signal: AbortSignal;
-  #isGone = false;
-
-  /** `signal` ends every wait. */
-  constructor(broker: Pick<Broker, "shown">, log: Log, signal: AbortSignal) {
-    this.#broker = broker;
-    this.#log = log;
-    this.#signal = signal;
-  }
-
-  /** Asks the broker to do some work; returns whether it did. Does not throw, because the next round asks again. */
-  async ask(work: () => Promise<unknown>): Promise<boolean> {
+/**
+ * Returns a function that asks the broker to do some work, and returns whether it did. It does not throw, because its callers ask again.
+ * Logs once when the broker is gone, and when it is back. `signal` ends every wait.
+ */
+export function watchBroker({ shown }: Pick<Broker, "shown">, log: Log, signal: AbortSignal) {
+  let isGone = false;
+  return async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
-      await inTime(work(), longestAnswer, this.#signal);
-      if (this.#isGone) this.#log("info", `the broker ${this.#broker.shown} is back: documents are handed out again`);
-      this.#isGone = false;
+      await inTime(work(), longestAnswer, signal);
+      if (isGone) log("info", `the broker ${shown} is back: documents are handed out again`);
+      isGone = false;
     } catch (error) {
-      if (this.#signal.aborted) return false;
-      if (!this.#isGone) this.#log("warn", this.#problemOf(error));
-      this.#isGone = true;
+      if (signal.aborted) return false;
+      const text = problemText(error);
+      const reason = silence.test(text) ? "does not answer" : `refuses a command (${text})`;
+      if (!isGone) log("warn", `the broker ${shown} ${reason}: no document is handed out until it is back`);
+      isGone = true;
     }
-    return !this.#isGone;
-  }
-
-  #problemOf(error: unknown): string {
-    const text = problemText(error);
-    const reason = silence.test(text) ? "does not answer" : `refuses a command (${text})`;
-    return `the broker ${this.#broker.shown} ${reason}: no document is handed out until it is back`;
-  }
+    return !isGone;
+  };
 }
 
 /** Milliseconds for a last command to a broker that may be gone: several of them must fit in the time that an interrupted process has. */
@@ -248,8 +217,6 @@ export async function atMost(command: Promise<unknown>): Promise<void> {
 async function inTime(command: Promise<unknown>, milliseconds: number, signal?: AbortSignal): Promise<void> {
   const ends = new AbortController();
   const late = delay(milliseconds, undefined, { signal: AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]) });
-  const noAnswer = late.then(() => {
-    throw new Error(`no answer within ${milliseconds / 1_000} s`);
-  });
+  const noAnswer = late.then(() => Promise.reject(new Error(`no answer within ${milliseconds / 1_000} s`)));
   await Promise.race([command, noAnswer]).finally(() => ends.abort());
 }

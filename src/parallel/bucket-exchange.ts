@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeOwnFolder } from "../files/files.js";
-import { type Bucket, removeBelow } from "../store/bucket/bucket.js";
+import { removeBelow } from "../store/bucket/bucket.js";
 import type { BucketStore } from "../store/bucket/bucket-store.js";
 import { DamagedError } from "../store/bucket/objects.js";
 import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
@@ -20,7 +20,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
   const { bucket, retryUntilBack } = place;
   const prefix = `${exchanges}/${runId}`;
   return {
-    read: (key, { isPatient } = { isPatient: true }) => readText(place, `${prefix}/${key}`, isPatient),
+    read: (key, isPatient) => readText(place, `${prefix}/${key}`, isPatient),
     begin: async (attempt) => {
       await makeOwnFolder(join(folder, attempt));
       return join(folder, attempt);
@@ -29,7 +29,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
       const key = `${prefix}/attempts/${attempt}/${file}`;
       await retryUntilBack(() => bucket.putFile(key, join(folder, attempt, file), { sha256 }));
     },
-    create: async (key, content) => {
+    create: async (_attempt, key, content) => {
       const written = await retryUntilBack(() => bucket.put(`${prefix}/${key}`, Buffer.from(content), "absent"));
       return written !== "refused";
     },
@@ -60,9 +60,10 @@ export function ownBucketExchange(remote: BucketStore, runId: string): OwnExchan
       await retryUntilBack(confirm);
       await retryUntilBack(() => bucket.put(`${prefix}/${key}`, Buffer.from(content)));
     },
-    take: async (key, path, { bytes, sha256 }) => {
+    take: async (key, path, expected) => {
+      await rm(path, { force: true });
       try {
-        await retryUntilBack(() => bucket.fetchFile(`${prefix}/${key}`, path, { bytes, sha256 }));
+        await retryUntilBack(() => bucket.fetchFile(`${prefix}/${key}`, path, expected));
         return true;
       } catch (error) {
         if (error instanceof DamagedError) return false;
@@ -89,20 +90,15 @@ export async function removePrefixes(
       await removeBelow(bucket, `${exchanges}/${name}`);
     }
   });
-  await endUploads(bucket, isChosen);
+  try {
+    for await (const upload of bucket.uploads(`${exchanges}/`))
+      if (isChosen(upload.key.split("/")[1] ?? "")) await bucket.endUpload(upload);
+  } catch {
+    // Some stores do not list uploads, or only to some users: docs/s3.md. Unfinished uploads only use space in the store.
+  }
 }
 
 async function readText({ bucket, retryUntilBack }: Place, key: string, isPatient = true): Promise<string | undefined> {
   const read = () => bucket.read(key);
   return (await (isPatient ? retryUntilBack(read) : read()))?.bytes.toString("utf8");
-}
-
-/** Ends unfinished uploads of workers. Some stores do not list uploads, or only to some users; docs/s3.md explains what happens there. */
-async function endUploads(bucket: Bucket, isChosen: (runId: string) => boolean): Promise<void> {
-  try {
-    for await (const upload of bucket.uploads(`${exchanges}/`))
-      if (isChosen(upload.key.split("/")[1] ?? "")) await bucket.endUpload(upload);
-  } catch {
-    // unfinished uploads only use space in the store
-  }
 }

@@ -10,11 +10,10 @@ import { runBefore } from "../store/folder/job-folders.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
-import { BrokerWatch, openBroker } from "./broker.js";
-import { DocumentBatches, requestsFor, sizesOf } from "./document-batches.js";
+import { openBroker, watchBroker } from "./broker.js";
+import { DocumentBatches, requestsFor } from "./document-batches.js";
 import { type OwnExchange, planFile } from "./exchange.js";
-import { type BatchEnd, DocumentQueue, lockTime, refusal } from "./queue.js";
-import { planText, type RunPlan } from "./run-plan.js";
+import { type BatchEnd, DocumentQueue, lockTime, type RunPlan, refusal } from "./queue.js";
 import { WorkersProgress } from "./workers-progress.js";
 
 /** Opens the broker of a run. Resolves when no worker sends requests for an earlier run any more. */
@@ -56,18 +55,17 @@ export async function distribute(discovery: Discovery, options: DistributeOption
   const placed = documentsOf(discovery);
   const begun = await namesOfBegun(workspace.segments); // documents that an earlier process read or began to read
   const left = placed.filter(({ name }) => !begun.has(name));
-  const sizeOf = sizesOf(discovery, await runBefore(workspace.runs, workspace.runId, job.name));
-  const ordered = left.toSorted((one, other) => (sizeOf(other) ?? -1) - (sizeOf(one) ?? -1)); // largest first
+  const requestsOf = requestsFor(discovery, await runBefore(workspace.runs, workspace.runId, job.name), job);
+  const ordered = left.toSorted((one, other) => (requestsOf(other) ?? -1) - (requestsOf(one) ?? -1)); // largest first
   progress.documents = placed.length;
   if (ordered.length > 0) {
     progress.documentsDone = placed.length - left.length;
     progress.documentsFound = progress.documentsDone;
     const run = { run_id: workspace.runId, plan: planHash(job, list), version: tool.version, list: list ?? null };
-    await exchange.write(planFile, planText(run));
+    await exchange.write(planFile, JSON.stringify(run));
     await noteDistributed(workspace.work);
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
-    const { concurrency } = job.service;
-    const open = new DocumentBatches(ordered, concurrency, (document) => requestsFor(sizeOf(document), job));
+    const open = new DocumentBatches(ordered, job.service.concurrency, requestsOf);
     const coordinator = new Coordinator(options, run, open);
     try {
       await coordinator.run();
@@ -99,9 +97,11 @@ class Coordinator {
   readonly #options: DistributeOptions;
   readonly #run: RunPlan;
   readonly #open: DocumentBatches;
-  readonly #watch: BrokerWatch;
-  readonly #names: WorkerNames;
+  /** Asks the broker to do some work; returns whether it did. */
+  readonly #ask: ReturnType<typeof watchBroker>;
   readonly #howToStart: string;
+  /** The connected workers at the last check. */
+  #present: string | undefined;
   /** Documents that may have a result now, because a worker reported that it ended their batch. */
   readonly #hinted = new Set<string>();
   readonly #refusals = new Set<string>();
@@ -122,9 +122,8 @@ class Coordinator {
     const { queue, log, signal, pause } = options;
     [this.#options, this.#run, this.#open] = [options, run, open];
     this.progress = new WorkersProgress(options.progress, (name) => open.get(name) !== undefined);
-    this.#watch = new BrokerWatch(queue.broker, log, signal);
+    this.#ask = watchBroker(queue.broker, log, signal);
     this.#howToStart = `start one with kbdump worker ${queue.broker.shown} and the job file of this run`;
-    this.#names = new WorkerNames((text) => log("info", text), this.#howToStart);
     const onProgress = (id: string, report: unknown) => {
       const isKnown = open.namesIn(id).length > 0;
       if (isKnown && this.progress.reported(id, report)) this.#hear();
@@ -147,25 +146,28 @@ class Coordinator {
       else if (this.#hinted.size === 0 && performance.now() >= this.#quietUntil) await this.#queueNext();
       await this.#waitForHint();
     }
-    await this.#watch.ask(() => this.#wipe());
+    await this.#ask(() => this.#wipe());
     await delay(lockTime, undefined, { signal }).catch(() => signal.throwIfAborted());
     await this.#look();
   }
 
   async close(): Promise<void> {
-    await this.#options.queue.close();
-    this.#names.reportAll();
+    const { queue, log } = this.#options;
+    await queue.close();
+    const { readBy } = this.progress;
+    const each = [...readBy.keys()].sort().map((name) => `${name} ${countOf(readBy.get(name) ?? 0, "document")}`);
+    if (each.length > 0) log("info", `workers have read: ${each.join(", ")}`);
   }
 
   #ended(id: string, end: BatchEnd, reason: string | undefined): void {
-    const { log } = this.#options;
     const open = this.#open;
+    const names = open.namesIn(id);
     const isRefused = reason?.startsWith(refusal) === true;
-    for (const name of open.namesIn(id)) this.#hinted.add(name);
+    for (const name of names) this.#hinted.add(name);
     this.progress.ended(id);
-    if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
+    if (isRefused && names.length > 0 && !this.#refusals.has(reason)) {
       this.#refusals.add(reason);
-      log("warn", `a worker returned documents: ${reason.slice(refusal.length)}`);
+      this.#options.log("warn", `a worker returned documents: ${reason.slice(refusal.length)}`);
     }
     open.ended(id, end, performance.now(), !isRefused);
     this.#wake();
@@ -192,11 +194,10 @@ class Coordinator {
       const { datasetId = "", documentId = "" } = this.#open.get(name)?.ref ?? {};
       return { name, dataset_id: datasetId, document_id: documentId };
     };
-    const isQueued = await this.#watch.ask(async () => {
+    const dataOf = (names: readonly string[]) => ({ ...facts, documents: names.map(documentOf) });
+    const isQueued = await this.#ask(async () => {
       if (await queue.limit(atOnce))
-        return queue.add(
-          Array.from(batches, ([id, names]) => ({ id, data: { ...facts, documents: names.map(documentOf) } })),
-        );
+        return queue.add(Array.from(batches, ([id, names]) => ({ id, data: dataOf(names) })));
       this.#isTaken = (await queue.state()) === "taken";
       if (!this.#isTaken) throw new Error("it has lost its data");
     });
@@ -210,7 +211,7 @@ class Coordinator {
   async #startOver(): Promise<void> {
     this.#open.returnAll();
     this.progress.ended();
-    if (!(await this.#watch.ask(() => this.#wipe()))) return; // the next round tries again
+    if (!(await this.#ask(() => this.#wipe()))) return; // the next round tries again
     this.#isLost = false;
     this.#quietUntil = performance.now() + lockTime;
   }
@@ -237,28 +238,31 @@ class Coordinator {
       const { worker, stored } = submitted;
       const { status, error } = stored.state.row;
       this.progress.submitted(submitted, status === "complete");
-      if (status === "complete") this.#names.read(worker);
-      else log("info", `${what}: worker ${worker} found it ${status}: ${error}; this run reads it itself later`);
+      if (status !== "complete")
+        log("info", `${what}: worker ${worker} found it ${status}: ${error}; this run reads it itself later`);
     });
   }
 
   /** Checks everything in the exchange and the queue, because reports of workers may have been lost. */
   async #look(): Promise<void> {
-    const { exchange, queue } = this.#options;
-    const [open, plan] = [this.#open, planText(this.#run)];
+    const { exchange, queue, log } = this.#options;
+    const [open, plan] = [this.#open, JSON.stringify(this.#run)];
     const begun = performance.now();
     // A coordinator that this one replaced may have removed the plan.
     if ((await exchange.read(planFile)) !== plan) await exchange.write(planFile, plan);
     const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
     await this.#accept(names.filter((name) => open.get(name)));
     const took = performance.now() - begun; // without the wait for a silent broker below, which must not delay the next check
-    await this.#watch.ask(async () => {
+    await this.#ask(async () => {
       const missing = await queue.findMissing(open.queued);
       const state = await queue.state();
       this.#isTaken = state === "taken";
       this.#isLost ||= state === "lost" || missing.some((id) => this.#missing.has(id));
       this.#missing = new Set(missing);
-      this.#names.see(await queue.workers());
+      const present = (await queue.workers()).join(", ");
+      if (present !== this.#present)
+        log("info", present === "" ? `no worker is connected: ${this.#howToStart}` : `connected workers: ${present}`);
+      this.#present = present;
     });
     this.#nextLook = performance.now() + Math.max(leastLook, took / lookShare);
   }
@@ -273,14 +277,12 @@ class Coordinator {
   #isAlone(): boolean {
     const { job, log } = this.#options;
     const self = `this run reads ${countOf(this.#open.size, "document")} itself`;
-    if (this.#isTaken) {
-      log("warn", `another run of this job uses the same queue now: ${self}`);
-      return true;
-    }
     const patience = Math.max(leastPatience, job.service.outage * 1_000);
     const [silent, seconds] = [performance.now() - this.#heardAt, `${patience / 1_000} s`];
-    if (silent >= patience) {
-      log("warn", `no worker sent a heartbeat for ${seconds}: ${self}`);
+    const isSilent = silent >= patience && `no worker sent a heartbeat for ${seconds}`;
+    const reason = this.#isTaken ? "another run of this job uses the same queue now" : isSilent;
+    if (reason) {
+      log("warn", `${reason}: ${self}`);
       return true;
     }
     if (silent >= longestSilence && !this.#isSilenceReported) {
@@ -288,38 +290,5 @@ class Coordinator {
       log("warn", `no worker sends heartbeats: ${this.#howToStart}; after ${seconds} without one ${self}`);
     }
     return false;
-  }
-}
-
-/** Reports which workers are connected, how to start one if there is none, and how many documents each has read. */
-export class WorkerNames {
-  readonly #say: (text: string) => void;
-  readonly #howToStart: string;
-  readonly #read = new Map<string, number>();
-  #present: string | undefined;
-
-  constructor(say: (text: string) => void, howToStart: string) {
-    this.#say = say;
-    this.#howToStart = howToStart;
-  }
-
-  /** Reports the connected workers if they changed. */
-  see(names: readonly string[]): void {
-    const present = names.join(", ");
-    if (present !== this.#present)
-      this.#say(present === "" ? `no worker is connected: ${this.#howToStart}` : `connected workers: ${present}`);
-    this.#present = present;
-  }
-
-  /** Counts a document that a worker read completely. */
-  read(name: string): void {
-    this.#read.set(name, (this.#read.get(name) ?? 0) + 1);
-  }
-
-  /** Reports how many documents each worker has read. */
-  reportAll(): void {
-    const each = [...this.#read].sort(([one], [other]) => (one < other ? -1 : 1));
-    if (each.length === 0) return;
-    this.#say(`workers have read: ${each.map(([name, read]) => `${name} ${countOf(read, "document")}`).join(", ")}`);
   }
 }

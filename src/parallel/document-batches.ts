@@ -122,29 +122,26 @@ export class DocumentBatches {
   }
 }
 
-/** Approximate characters per chunk. Converts chunk counts, if a size in characters is unknown. */
+/** Approximate characters per chunk. Converts characters, if the number of chunks is unknown. */
 const charactersOfChunk = 500;
 
 /**
- * The size of a document in characters, from the service's list, otherwise estimated from the chunks in the previous run; undefined if
- * neither has it.
+ * Returns a function for the approximate number of requests for a document: from its characters in the service's list, otherwise from
+ * its chunks in the previous run; undefined if neither has it.
  */
-export function sizesOf(
+export function requestsFor(
   { found }: Pick<Discovery, "found">,
   before: Pick<Manifest, "documents"> | undefined,
+  { childChunks }: Pick<Job, "childChunks">,
 ): (document: Pick<DocumentToRead, "ref">) => number | undefined {
-  const sizes = new Map<string, number>();
-  for (const row of before?.documents ?? []) sizes.set(documentKey(row), row.chunk_count * charactersOfChunk);
+  const chunksOf = new Map<string, number>();
+  for (const row of before?.documents ?? []) chunksOf.set(documentKey(row), row.chunk_count);
   for (const row of found?.rows ?? []) {
     const words = Number(row.word_count ?? Number.NaN);
-    if (Number.isFinite(words)) sizes.set(documentKey(row), words);
+    if (Number.isFinite(words)) chunksOf.set(documentKey(row), words / charactersOfChunk);
   }
-  return ({ ref: { datasetId, documentId } }) =>
-    sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
-}
-
-/** The approximate number of requests for a document of this size. */
-export function requestsFor(size: number | undefined, { childChunks }: Job): number | undefined {
-  const chunks = size === undefined ? undefined : Math.ceil(size / charactersOfChunk);
-  return chunks && chunks / 100 + (childChunks === "all" ? chunks : 0);
+  return ({ ref: { datasetId, documentId } }) => {
+    const chunks = chunksOf.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
+    return chunks && chunks / 100 + (childChunks === "all" ? chunks : 0);
+  };
 }

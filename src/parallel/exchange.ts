@@ -15,14 +15,17 @@ export const planFile = "plan.json";
  * - `results/<name>.json`: the first complete result of a document, which names the attempt.
  */
 export interface Exchange {
-  /** The text of a file; undefined if the key does not exist, and empty if it is not a file. */
-  readonly read: (key: string, options?: ReadOptions) => Promise<string | undefined>;
+  /**
+   * The text of a file; undefined if the key does not exist, and empty if it is not a file. `isPatient`: whether to wait during an
+   * outage of the store; default: true.
+   */
+  readonly read: (key: string, isPatient?: boolean) => Promise<string | undefined>;
   /** Makes the local folder for the files of an attempt; undefined if the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
   /** Makes a file of the attempt visible to the coordinator. Throws StopError if its bytes differ from what was written. */
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
-  /** Writes a file atomically. Returns false, and writes nothing, if the file exists. */
-  readonly create: (key: string, content: string) => Promise<boolean>;
+  /** Writes the result of an attempt atomically. Returns false, and writes nothing, if the key exists. */
+  readonly create: (attempt: string, key: string, content: string) => Promise<boolean>;
   /** Removes the files of an attempt, except those that the coordinator needs, because this attempt was the first with a result. */
   readonly drop: (attempt: string, outcome: Outcome | undefined) => Promise<void>;
 }
@@ -33,67 +36,57 @@ export interface OwnExchange extends Pick<Exchange, "read"> {
   readonly names: (key: string) => Promise<readonly string[]>;
   /** Writes a file atomically. May replace a file. */
   readonly write: (key: string, content: string) => Promise<void>;
-  /** Copies or links a file to a free path. Returns false, and leaves no file, if it is missing or has other bytes. */
+  /** Copies or links a file to a path, and replaces what is there. Returns false, and leaves no file, if it is missing or has other bytes. */
   readonly take: (key: string, path: string, expected: Fingerprint) => Promise<boolean>;
   /** Removes the whole exchange, `plan.json` first. */
   readonly remove: () => Promise<void>;
-}
-
-interface ReadOptions {
-  /** Whether to wait during an outage of the store; default: true. */
-  readonly isPatient: boolean;
 }
 
 /** How a worker's result arrived. first: it counts. late: the run is over, or already has a result for this document. */
 type Outcome = "first" | "late";
 
 /** A worker's attempt to read a document. */
-export interface Attempt {
-  /** Distinguishes this attempt from others at the same document. */
-  readonly token: string;
-  /** The local folder for this attempt only. */
-  readonly folder: string;
-  /** Submits the closed files, with a result that contains their names and the token, atomically. */
-  readonly submit: (files: readonly SegmentFacts[], result: string) => Promise<Outcome>;
-  /** Removes the attempt's local files. */
-  readonly drop: () => Promise<void>;
-}
+export type Attempt = NonNullable<Awaited<ReturnType<typeof beginAttempt>>>;
 
 /** Files to transfer at once. A large file in a bucket is sent in three parts at once. */
 const atOnce = 3;
 
 /** Starts an attempt to read the document with this name; undefined if the run is over. */
-export async function beginAttempt(exchange: Exchange, name: string): Promise<Attempt | undefined> {
+export async function beginAttempt(exchange: Exchange, name: string) {
   const token = randomUUID();
   const attempt = attemptOf(name, token);
   const folder = (await exchange.read(planFile)) === undefined ? undefined : await exchange.begin(attempt);
   if (folder === undefined) return undefined;
   const key = resultKey(name);
   let outcome: Outcome | undefined;
-  const find = async (result: string, options?: ReadOptions): Promise<Outcome | undefined> => {
-    const found = await exchange.read(key, options);
+  const find = async (result: string, isPatient?: boolean): Promise<Outcome | undefined> => {
+    const found = await exchange.read(key, isPatient);
     if (found !== undefined) return found === result ? "first" : "late";
-    return (await exchange.read(planFile, options)) === undefined ? "late" : undefined;
+    return (await exchange.read(planFile, isPatient)) === undefined ? "late" : undefined;
   };
   const submit = async (files: readonly SegmentFacts[], result: string): Promise<Outcome> => {
     try {
       await forEachOf(files, atOnce, (file) => exchange.submit(attempt, file));
-      if (await exchange.create(key, result)) return "first";
+      if (await exchange.create(attempt, key, result)) return "first";
       return (await find(result)) ?? "late";
     } catch (error) {
       // The answer to our write of the result may be lost, or the end of the run removed our files.
-      const found = await find(result, { isPatient: false }).catch(() => undefined);
+      const found = await find(result, false).catch(() => undefined);
       if (found === undefined) throw error;
       return found;
     }
   };
   return {
+    /** Distinguishes this attempt from others at the same document. */
     token,
+    /** The local folder for this attempt only. */
     folder,
-    submit: async (files, result) => {
+    /** Submits the closed files, with a result that contains their names and the token, atomically. */
+    submit: async (files: readonly SegmentFacts[], result: string): Promise<Outcome> => {
       outcome = (await find(result)) ?? (await submit(files, result));
       return outcome;
     },
+    /** Removes the attempt's local files. */
     drop: () => exchange.drop(attempt, outcome),
   };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,9 +12,7 @@ import {
   refuseLink,
   writeAside,
 } from "../files/files.js";
-import { type Fingerprint, fingerprint } from "../files/join-segments.js";
-import type { SegmentFacts } from "../segments/segment.js";
-import { removeFrom } from "../store/folder/folder-store.js";
+import { isFile, removeFrom } from "../store/folder/folder-store.js";
 import { type JobFolders, refuseLinks } from "../store/folder/job-folders.js";
 import type { LeasedJob } from "../store/lease.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
@@ -34,8 +31,22 @@ export async function folderExchange(folders: JobFolders, runId: string): Promis
       const path = folderOfAttempt(attempt);
       return mkdir(path, { mode: 0o700 }).then(() => path, ifAbsent(undefined));
     },
-    submit: (attempt, file) => requireBytes(folderOfAttempt(attempt), file),
-    create: (key, content) => createFile(join(folder, key), content),
+    // Checks only the size. The coordinator checks the hash when it takes the file, which also detects later damage.
+    submit: async (attempt, { file, bytes }) => {
+      const path = join(folderOfAttempt(attempt), file);
+      const facts = await lstat(path).catch(ifAbsent(undefined));
+      const [found, expected] = [facts?.isFile() ? `has ${facts.size} bytes` : "is not a file", `has ${bytes} bytes`];
+      if (found !== expected)
+        throw new StopError(`${path} ${found} right after ${bytes} bytes were written to it. Check the disk`);
+    },
+    // A hard link appears with its content, and fails if the name exists. Without hard links, a kill may leave a partial copy.
+    create: async (attempt, key, content) => {
+      const [source, path] = [join(folderOfAttempt(attempt), "result.json"), join(folder, key)];
+      await writeFile(source, content, { mode: 0o600 });
+      return link(source, path)
+        .catch(() => copyFile(source, path, constants.COPYFILE_EXCL))
+        .then(() => true, ifPresent(false));
+    },
     drop: async (attempt, outcome) => {
       if (outcome !== "first") await rm(folderOfAttempt(attempt), { recursive: true, force: true });
     },
@@ -48,12 +59,24 @@ export async function folderExchange(folders: JobFolders, runId: string): Promis
  */
 export async function ownFolderExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
   const folder = await folderOf(leased, runId);
-  await makeFolders(leased, folder);
+  await makeFolder(dirname(folder));
+  const aside = join(leased.own, "exchange");
+  if (!(await isThere(folder))) {
+    await rm(aside, { recursive: true, force: true });
+    for (const path of [aside, join(aside, "attempts"), join(aside, "results")]) await makeOwnFolder(path);
+    await rename(aside, folder);
+  }
   return {
     read: (key) => readText(join(folder, key)),
     names: (key) => readdir(join(folder, key)).catch(ifAbsent<string[]>([])),
-    write: (key, content) => writeAside(join(folder, key), content, { aside: join(leased.own, `exchange.${key}`) }),
-    take: (key, path, expected) => linkFile(join(folder, key), path, expected),
+    write: (key, content) => writeAside(join(folder, key), content, { aside: `${aside}.${key}` }),
+    take: async (key, path, expected) => {
+      const source = join(folder, key);
+      await rm(path, { force: true });
+      if (!(await isFile(source, expected).catch(ifAbsent(false)))) return false;
+      await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_FICLONE));
+      return true;
+    },
     remove: () => removeFolders(leased, (name) => name === runId),
   };
 }
@@ -79,59 +102,8 @@ async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Pr
   return folder;
 }
 
-/**
- * Makes the folders of an exchange, unless an earlier process did. It renames them out of this run's own folder, so that a run that
- * lost its lease makes none.
- */
-async function makeFolders({ own }: LeasedJob, folder: string): Promise<void> {
-  await makeFolder(dirname(folder));
-  if (await isThere(folder)) return;
-  const aside = join(own, "exchange");
-  await rm(aside, { recursive: true, force: true });
-  for (const path of [aside, join(aside, "attempts"), join(aside, "results")]) await makeOwnFolder(path);
-  await rename(aside, folder);
-}
-
 async function readText(path: string): Promise<string | undefined> {
   const facts = await lstat(path).catch(ifAbsent(undefined));
   if (!facts?.isFile()) return facts && "";
   return (await readRegular(path).catch(ifAbsent(undefined)))?.toString("utf8");
-}
-
-/**
- * Throws if a file does not have the expected size. The coordinator checks the hash when it takes the file, which also detects later
- * damage.
- */
-async function requireBytes(folder: string, { file, bytes }: SegmentFacts): Promise<void> {
-  const path = join(folder, file);
-  const facts = await lstat(path).catch(ifAbsent(undefined));
-  if (facts?.isFile() && facts.size === bytes) return;
-  throw new StopError(
-    `${path} ${facts?.isFile() ? `has ${facts.size} bytes` : "is not a file"} right after ${bytes} bytes were written to it. Check the disk`,
-  );
-}
-
-/** Creates a file atomically with a hard link, which fails if the name exists. Without hard links, a kill may leave a partial copy. */
-async function createFile(path: string, content: string): Promise<boolean> {
-  const aside = join(dirname(path), `.${randomUUID()}`);
-  try {
-    await writeFile(aside, content, { mode: 0o600 });
-    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // like the link, the copy fails if the name exists
-    return await link(aside, path)
-      .catch(copy)
-      .then(() => true, ifPresent(false));
-  } finally {
-    await rm(aside, { force: true }).catch(() => {}); // if this fails, the file is removed with the exchange
-  }
-}
-
-/** Hard-links a file, or copies it if links fail. Returns false, and leaves no file, if its bytes differ. */
-async function linkFile(source: string, path: string, expected: Fingerprint): Promise<boolean> {
-  const facts = await lstat(source).catch(ifAbsent(undefined));
-  if (!facts?.isFile()) return false;
-  await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_FICLONE));
-  const { bytes, sha256 } = await fingerprint(path);
-  if (bytes === expected.bytes && sha256 === expected.sha256) return true;
-  await rm(path, { force: true });
-  return false;
 }

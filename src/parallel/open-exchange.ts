@@ -6,27 +6,21 @@ import { openCopies } from "../store/bucket/copies.js";
 import { foldersOf, refuseLinks, shownPath } from "../store/folder/job-folders.js";
 import type { LeasedJob } from "../store/lease.js";
 import { bucketExchange, ownBucketExchange, removePrefixes } from "./bucket-exchange.js";
-import type { Exchange, OwnExchange } from "./exchange.js";
+import type { OwnExchange } from "./exchange.js";
 import { folderExchange, ownFolderExchange, removeFolders } from "./folder-exchange.js";
 
 /** `env` has the credentials of the bucket; `signal` aborts every request to it. */
 export type ExchangeOptions = Required<Pick<RunOptions, "env" | "signal" | "log">>;
 
-/** The exchanges of a job's runs, for a worker. At the end of the scope, the worker's local files are removed. */
-interface Exchanges extends AsyncDisposable {
-  /** The exchange of a run. */
-  readonly of: (runId: string) => Promise<Exchange>;
-}
-
-/** Opens the exchanges in the output of a job, a folder or a bucket. A worker has no lease on the job. */
-export async function openExchanges(job: Job, { env, signal, log }: ExchangeOptions): Promise<Exchanges> {
+/**
+ * Opens the exchanges of a job's runs in its output, a folder or a bucket, for a worker, which has no lease on the job. `of` returns
+ * the exchange of a run. At the end of the scope, the worker's local files are removed.
+ */
+export async function openExchanges(job: Job, { env, signal, log }: ExchangeOptions) {
   const folders = foldersOf(job);
-  if (job.output.bucket === undefined)
-    return {
-      of: (runId) => folderExchange(folders, runId),
-      [Symbol.asyncDispose]: async () => {},
-    };
   await refuseLinks(folders);
+  if (job.output.bucket === undefined)
+    return { of: (runId: string) => folderExchange(folders, runId), [Symbol.asyncDispose]: async () => {} };
   const bucket = await openBucket(shownPath(job, folders.folder), { env, signal });
   const copies = openCopies({ KBDUMP_COPIES: folders.private }, undefined, "output.work_dir");
   const { outage } = job.service;
@@ -35,7 +29,7 @@ export async function openExchanges(job: Job, { env, signal, log }: ExchangeOpti
     retryUntilBack: <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, { outage, log, signal }),
   };
   return {
-    of: async (runId) => bucketExchange(place, runId, await copies.folderOf(bucket.url)),
+    of: async (runId: string) => bucketExchange(place, runId, await copies.folderOf(bucket.url)),
     [Symbol.asyncDispose]: async () => {
       await copies[Symbol.asyncDispose]();
       await bucket[Symbol.asyncDispose]();

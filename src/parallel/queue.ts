@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Queue, QueueEvents } from "bullmq";
 import * as v from "valibot";
+import { isRunId } from "../dump/run-id.js";
 import { type Job, serviceName } from "../job/job.js";
 import type { Log } from "../log.js";
 import { amount, count, listOf, object, pattern, text, valueIf } from "../schema.js";
 import { atMost, type Broker } from "./broker.js";
-import { planSchema } from "./run-plan.js";
 
 /**
  * How many milliseconds a worker owns a batch without renewing it. A worker that cannot renew aborts its requests earlier, so
@@ -19,6 +19,18 @@ export const lockTime = 6_000;
 const longestCommand = 5_000;
 /** Milliseconds to pause after an unreadable event. */
 const pauseOfEvents = 1_000;
+
+/** A run, and everything that a worker must agree with. It is in each batch and, as JSON, in `plan.json` in the exchange. */
+const planSchema = object({
+  /** The run. Its id is part of a path, so it must be valid: a broker may send anything. */
+  run_id: v.pipe(text, v.check(isRunId)),
+  /** The plan hash of the coordinator. */
+  plan: text,
+  version: text,
+  /** The hash of the given list of documents; null if the run asked the service. */
+  list: v.nullable(text),
+});
+export type RunPlan = v.InferOutput<typeof planSchema>;
 
 /** Documents that one worker reads together, as queued. Contains no URL and no key: a worker has both in its job file. */
 export const batchSchema = object({
@@ -158,17 +170,16 @@ export class DocumentQueue implements AsyncDisposable {
     const keys: string[] = [];
     const found = this.#connection.scanStream({ match: this.#queue.toKey("*"), count: 1_000 });
     for await (const some of found) keys.push(...some);
-    return this.#setLimit(1, keys, true);
+    return this.limit(1, keys);
   }
 
-  /** Sets how many batches may run at once. Returns false if the queue is not ours, or has lost its data. */
-  async limit(batches: number): Promise<boolean> {
-    return this.#setLimit(batches, [], false);
-  }
-
-  async #setLimit(batches: number, remove: readonly string[], mayBeLost: boolean): Promise<boolean> {
-    const keys = [this.#meta, ...remove];
-    const args = [this.#owner, batches, mayBeLost ? "1" : "0"];
+  /**
+   * Sets how many batches may run at once. Returns false if the queue is not ours, or has lost its data. `removed`: keys to remove
+   * before that; then the queue may have lost its data.
+   */
+  async limit(batches: number, removed?: readonly string[]): Promise<boolean> {
+    const keys = [this.#meta, ...(removed ?? [])];
+    const args = [this.#owner, batches, removed ? "1" : "0"];
     return (await this.#connection.eval(setLimit, keys.length, ...keys, ...args)) === 1;
   }
 

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Job as QueuedBatch, Worker } from "bullmq";
+import type { DocumentRef } from "../client/knowledge-api.js";
 import type { Client, Lane } from "../client/open-client.js";
 import type { DocumentToRead } from "../crawl/discovery.js";
 import { Prefetch } from "../crawl/prefetch.js";
@@ -12,21 +13,31 @@ import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
 import { openService, withDefaults } from "../job/open-service.js";
 import { emptyRunProgress, type RunProgress, readingDocuments, waitingForDocuments } from "../job/run-progress.js";
-import type { DocumentRow } from "../rows/row.js";
 import { valueIf } from "../schema.js";
 import { TooLargeError } from "../segments/document-attempt.js";
 import { dumpDocument } from "../segments/dump-document.js";
 import { documentsPerSlot, pagesPerSlot } from "../segments/read-documents.js";
+import { addRequests, noRequests, type RequestSum } from "../segments/request-sum.js";
+import { planHash } from "../segments/resume.js";
 import type { SegmentFacts } from "../segments/segment.js";
+import { tool } from "../tool.js";
 import type { SubmittedResult } from "./accept-document.js";
-import { BatchLock } from "./batch-lock.js";
-import { atMost, type Broker, BrokerWatch, openBroker } from "./broker.js";
+import { type BatchLock, holdLock } from "./batch-lock.js";
+import { atMost, type Broker, openBroker, watchBroker } from "./broker.js";
 import { type Attempt, beginAttempt, type Exchange, planFile } from "./exchange.js";
 import { openExchanges } from "./open-exchange.js";
-import { type BatchData, type BatchEnd, batchSchema, hearPauses, lockTime, queueName, refusal } from "./queue.js";
-import { documentsOf, reasonToRefuse } from "./run-plan.js";
+import {
+  type BatchData,
+  type BatchEnd,
+  batchSchema,
+  hearPauses,
+  lockTime,
+  queueName,
+  type RunPlan,
+  refusal,
+} from "./queue.js";
 import type { WorkerOptions, WorkerResult } from "./worker-options.js";
-import { type ProgressReport, ReportedRequests } from "./workers-progress.js";
+import type { ProgressReport } from "./workers-progress.js";
 
 /** Milliseconds between two checks for work, and between two checks of the broker. */
 const pollEvery = 250;
@@ -45,28 +56,18 @@ const runRetryDelay = 1_000;
  */
 export async function workDocuments(job: Job, context: WorkerOptions): Promise<WorkerResult> {
   const broker = await openBroker(context.broker);
-  const held = new Set<BatchData>();
-  let worker: DocumentWorker | undefined;
+  let opened: DocumentWorker | undefined;
   try {
     await using service = await openService(job, withDefaults(context), {
-      maxRps: () => rateOf(held),
-      onPause: (milliseconds) => void worker?.announcePause(milliseconds),
+      maxRps: () => opened?.rate ?? 0,
+      onPause: (milliseconds) => void opened?.announcePause(milliseconds),
     });
     await using exchanges = await openExchanges(job, context);
     const formats = await openTexts(job.output.formats, job.output.csvSafe);
-    worker = new DocumentWorker(broker, {
-      job,
-      client: service.client,
-      formats,
-      context,
-      held,
-      exchangeOf: exchanges.of,
-    });
-    try {
-      return await worker.work();
-    } finally {
-      await worker.close();
-    }
+    const { client } = service;
+    await using worker = new DocumentWorker(broker, { job, client, formats, context, exchangeOf: exchanges.of });
+    opened = worker;
+    return await worker.work();
   } catch (error) {
     throw sayDiskError(error, job.output.dir, "reading documents");
   } finally {
@@ -79,38 +80,26 @@ interface DocumentWorkerOptions {
   readonly client: Client;
   readonly formats: readonly TextFormat[];
   readonly context: WorkerOptions;
-  /** The batches that this worker is reading. */
-  readonly held: Set<BatchData>;
   readonly exchangeOf: (runId: string) => Promise<Exchange>;
-}
-
-/**
- * How many requests a second the worker may send while it has these batches: for each, the run's limit divided by its share of the
- * run's requests in flight.
- */
-function rateOf(batches: Iterable<BatchData>): number {
-  let rate = 0;
-  for (const { max_rps, slots, concurrency } of batches)
-    rate += max_rps === null ? Number.POSITIVE_INFINITY : (max_rps * slots) / concurrency;
-  return rate;
 }
 
 /** This worker must not read the document; the message says why. */
 class RefusedError extends Error {}
 
 /** Takes batches of documents from a queue, reads them and submits the results. */
-class DocumentWorker {
+class DocumentWorker implements AsyncDisposable {
   readonly #broker: Broker;
   readonly #options: DocumentWorkerOptions;
-  readonly #documentIn: ReturnType<typeof documentsOf>;
-  readonly #requests: ReportedRequests;
   readonly #worker: Worker<BatchData, BatchEnd>;
   readonly #connection: ReturnType<Broker["connect"]>;
   readonly #events: ReturnType<typeof hearPauses>;
   readonly #counts = { failed: 0, late: 0 };
   readonly #refusals = new Set<string>();
-  readonly #active = new Set<QueuedBatch<BatchData>>();
+  /** The batches that this worker has, and how many requests a second it may send for each. */
+  readonly #active = new Map<QueuedBatch<BatchData>, number>();
   readonly #failed = new AbortController();
+  /** The requests in results so far. Each request is in exactly one result: the first after it. */
+  #reported = noRequests;
   #run = "";
   #lastWork = performance.now();
 
@@ -118,8 +107,6 @@ class DocumentWorker {
     const { job, client, context } = options;
     this.#broker = broker;
     this.#options = options;
-    this.#documentIn = documentsOf(job);
-    this.#requests = new ReportedRequests(context.progress.requests);
     this.#connection = broker.connect({ enableOfflineQueue: false, commandTimeout: lockTime });
     this.#events = hearPauses(broker, job, client.pause);
     this.#worker = new broker.libraries.bullmq.Worker<BatchData, BatchEnd>(
@@ -139,40 +126,39 @@ class DocumentWorker {
   /** Resolves when it has been idle long enough. */
   async work(): Promise<WorkerResult> {
     const { job, client, context } = this.#options;
-    const { signal, progress, log, idle = Number.POSITIVE_INFINITY } = context;
+    const { signal, progress, log, name, idle = Number.POSITIVE_INFINITY } = context;
     progress.step = waitingForDocuments;
-    log("info", `worker ${context.name} takes documents of job ${job.name} from ${this.#broker.shown}`);
+    log("info", `worker ${name} takes documents of job ${job.name} from ${this.#broker.shown}`);
     const ends = AbortSignal.any([signal, this.#failed.signal]);
     const stop = () => client.stop(ends.reason); // also returns the worker's other documents to the queue
     ends.addEventListener("abort", stop, { once: true });
-    const watch = new BrokerWatch(this.#broker, log, ends);
-    const looking = setInterval(() => void watch.ask(() => this.#connection.ping()), lookEvery);
+    const ask = watchBroker(this.#broker, log, ends);
+    const looking = setInterval(() => void ask(() => this.#connection.ping()), lookEvery);
     while (!ends.aborted && (this.#active.size > 0 || performance.now() - this.#lastWork < idle))
       await delay(pollEvery, undefined, { signal: ends }).catch(() => {});
     clearInterval(looking);
     ends.throwIfAborted();
     const { documentsDone: documents, chunks, child_chunks, requests } = progress;
-    return {
-      status: "idle",
-      name: context.name,
-      documents,
-      ...this.#counts,
-      chunks,
-      child_chunks,
-      requests: requests.sent,
-    };
+    return { status: "idle", name, documents, ...this.#counts, chunks, child_chunks, requests: requests.sent };
   }
 
   /** Takes no more batches, and waits briefly until documents are returned to the queue. */
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await atMost(this.#worker.close());
     await atMost(Promise.all([this.#worker.disconnect(), this.#events.close()]));
+  }
+
+  /** How many requests a second this worker may send. */
+  get rate(): number {
+    let sum = 0;
+    for (const rate of this.#active.values()) sum += rate;
+    return sum;
   }
 
   /** Makes all other workers and the coordinator wait, because the service asked for that. */
   async announcePause(milliseconds: number): Promise<void> {
     if (milliseconds <= 0) return;
-    for (const batch of this.#active) {
+    for (const batch of this.#active.keys()) {
       try {
         return await batch.updateProgress({ pause: Math.ceil(milliseconds) });
       } catch {} // this batch is gone from the queue: try the next one
@@ -181,14 +167,13 @@ class DocumentWorker {
 
   async #take(batch: QueuedBatch<BatchData>, token: string): Promise<BatchEnd> {
     const { progress } = this.#options.context;
-    this.#active.add(batch);
+    this.#active.set(batch, 0);
     progress.step = readingDocuments;
     try {
-      await using lock = await BatchLock.hold(batch, token);
+      using lock = await holdLock(batch, token);
       return await this.#read(batch, lock);
     } catch (error) {
-      if (error instanceof RefusedError) throw this.#refusalOf(error);
-      throw error;
+      throw error instanceof RefusedError ? this.#refusalOf(error) : error;
     } finally {
       this.#active.delete(batch);
       this.#lastWork = performance.now();
@@ -198,18 +183,19 @@ class DocumentWorker {
 
   /** Reads the documents of a batch over separate connections, which are closed before the batch ends. */
   async #read(batch: QueuedBatch<BatchData>, lock: BatchLock): Promise<BatchEnd> {
-    const { client, context, held } = this.#options;
+    const { client, context } = this.#options;
     const limit = await this.#connection.hget(this.#worker.toKey("meta"), "concurrency");
     if (limit === null) throw new RefusedError("the queue has lost its limit");
     const { data, exchange, documents } = await this.#find(batch.data);
-    const { concurrency, slots } = data;
+    const { concurrency, slots, max_rps: most } = data;
+    // The limit of the run, divided by the share of this batch in the run's requests in flight.
+    this.#active.set(batch, most === null ? Number.POSITIVE_INFINITY : (most * slots) / concurrency);
     const inFlight = Math.min(context.inFlight ?? concurrency, concurrency);
     const connections = Math.max(1, Math.floor((inFlight * slots) / concurrency));
     const end = { submitted: [] as string[], large: [] as string[] };
     const reading = new Map<string, RunProgress>();
     const timer = setInterval(() => batch.updateProgress(this.#report(reading)).catch(() => {}), 1_000);
     const lane = client.openLane({ connections, signal: lock.signal, beforeSending: lock.requireHeld });
-    held.add(data);
     const prefetch = new Prefetch(connections * pagesPerSlot);
     try {
       await forEachOf(documents, connections * documentsPerSlot, async (document) => {
@@ -218,17 +204,15 @@ class DocumentWorker {
         const options = { lane, prefetch, progress, mostPages: data.most_pages ?? undefined };
         const taken = await this.#readDocument(document, exchange, options);
         reading.delete(document.name);
-        if (taken === "submitted") end.submitted.push(document.name);
-        if (taken === "large") end.large.push(document.name);
+        if (taken !== "over") end[taken].push(document.name);
       });
     } catch (error) {
-      if (!lock.signal.aborted && !client.signal.aborted) this.#failed.abort(error);
-      if (client.signal.aborted && !this.#failed.signal.aborted) this.#failed.abort(client.signal.reason);
+      if (client.signal.aborted) this.#failed.abort(client.signal.reason);
+      else if (!lock.signal.aborted) this.#failed.abort(error);
       throw error;
     } finally {
       clearInterval(timer);
       await lane.close();
-      held.delete(data);
     }
     return end;
   }
@@ -265,28 +249,34 @@ class DocumentWorker {
       token: attempt.token,
       stored: { state: { row, drift, childLists, proof, edited }, segments: files },
       pages: progress.pagesDone,
-      requests: this.#requests.take(),
+      requests: this.#takeRequests(),
     };
     const isFirst = (await attempt.submit(files, JSON.stringify(submitted))) === "first";
-    if (isFirst && isWhole) this.#count(row);
-    else if (isFirst) this.#counts.failed++;
-    else this.#counts.late++;
+    if (!isFirst) this.#counts.late++;
+    else if (!isWhole) this.#counts.failed++;
+    else {
+      context.progress.documentsDone++;
+      context.progress.chunks += row.chunk_count;
+      context.progress.child_chunks += row.child_chunk_count;
+    }
     return "submitted";
   }
 
-  #count({ chunk_count: chunks, child_chunk_count: children }: DocumentRow): void {
-    const { progress } = this.#options.context;
-    progress.documentsDone++;
-    progress.chunks += chunks;
-    progress.child_chunks += children;
+  /** The requests since the last call. */
+  #takeRequests(): RequestSum {
+    const since = addRequests(this.#options.context.progress.requests, this.#reported, -1);
+    this.#reported = addRequests(this.#reported, since);
+    return since;
   }
 
   #report(reading: ReadonlyMap<string, RunProgress>): ProgressReport {
-    const { sent, unreported } = this.#requests;
+    const { name: worker, progress } = this.#options.context;
+    const { sent, answered } = progress.requests;
     const documents = [...reading].map(([name, { chunks, child_chunks, pagesExpected, pagesDone }]) => {
       return [name, { chunks, child_chunks, pages_expected: pagesExpected, pages: pagesDone }];
     });
-    return { worker: this.#options.context.name, sent, unreported, documents: Object.fromEntries(documents) };
+    const unreported = answered - this.#reported.answered;
+    return { worker, sent, unreported, documents: Object.fromEntries(documents) };
   }
 
   /** Checks that this worker may read a batch, and finds its documents in the job. */
@@ -298,10 +288,10 @@ class DocumentWorker {
     const exchange = await exchangeOf(runId);
     const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
     if (reason !== undefined) throw new RefusedError(reason);
-    const documents = data.documents.map((document): DocumentToRead => {
-      const ref = this.#documentIn(document);
+    const documents = data.documents.map(({ name, dataset_id, document_id }): DocumentToRead => {
+      const ref = documentIn(job, dataset_id, document_id);
       if (!ref) throw new RefusedError(`run ${runId} has a document that is not one of the job`);
-      return { name: document.name, ref };
+      return { name, ref };
     });
     if (this.#run !== runId) context.log("info", `reading documents of run ${runId}`);
     this.#run = runId;
@@ -343,4 +333,29 @@ function factsOf(segment: SegmentFile): SegmentFacts {
   if (segment.start !== undefined) throw new Error(`${segment.path} holds the rows of several documents`);
   const { path, bytes, sha256 } = segment;
   return { file: basename(path), bytes, sha256 };
+}
+
+/**
+ * Why a worker refuses the batches of a run; undefined if it accepts them. `found`: the text of `plan.json` in the shared output;
+ * undefined if the worker does not find it.
+ */
+export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job): string | undefined {
+  if (run.version !== tool.version) return `the run is of kbdump ${run.version}, this worker is ${tool.version}`;
+  if (run.plan !== planHash(job, run.list ?? undefined))
+    return "this worker's job file does not read the same data as the run's";
+  if (found === undefined)
+    return `this worker cannot find run ${run.run_id} in its output; it must use the same folder or bucket as the run`;
+  return found === JSON.stringify(run) ? undefined : `run ${run.run_id} is not the run of its exchange`;
+}
+
+/** A document of the job, with its dataset's filter; undefined if the job does not include it. */
+export function documentIn(
+  { datasets }: Pick<Job, "datasets">,
+  datasetId: string,
+  documentId: string,
+): DocumentRef | undefined {
+  if (datasets === "all") return { datasetId, documentId, status: [], keyword: undefined };
+  const { documents = [], status = [], keyword } = datasets.find(({ id }) => id === datasetId) ?? {};
+  const isAsked = documents === "all" || documents.includes(documentId);
+  return isAsked ? { datasetId, documentId, status, keyword } : undefined;
 }

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { RequestCounts } from "../client/request-counts.js";
 import type { RunProgress } from "../job/run-progress.js";
 import { count, object, text, valueIf } from "../schema.js";
-import { addRequests, noRequests, type RequestSum } from "../segments/request-sum.js";
+import { addRequests } from "../segments/request-sum.js";
 import type { SubmittedResult } from "./accept-document.js";
 
 /** How much of a document has been read. */
@@ -34,6 +33,8 @@ export class WorkersProgress {
   readonly #reports = new Map<string, ProgressReport>();
   /** The last request counts of each worker. */
   readonly #workers = new Map<string, Pick<ProgressReport, "sent" | "unreported">>();
+  /** How many documents each worker read completely. */
+  readonly readBy = new Map<string, number>();
   #accepted = { documents: 0, chunks: 0, child_chunks: 0, pages: 0 };
 
   /** `isOpen`: whether a document still has no result. */
@@ -69,6 +70,7 @@ export class WorkersProgress {
     this.#workers.set(worker, { sent, unreported: 0 });
     if (isAccepted) {
       const { row } = stored.state;
+      this.readBy.set(worker, (this.readBy.get(worker) ?? 0) + 1);
       this.#accepted.documents++;
       this.#accepted.chunks += row.chunk_count;
       this.#accepted.child_chunks += row.child_chunk_count;
@@ -105,32 +107,5 @@ export class WorkersProgress {
         shown.pagesDone += read.pages;
       }
     Object.assign(this.#progress, shown);
-  }
-}
-
-/** Counts each request of a worker in exactly one result: the first after it. */
-export class ReportedRequests {
-  readonly #progress: RequestCounts;
-  #reported = noRequests;
-
-  constructor(progress: RequestCounts) {
-    this.#progress = progress;
-  }
-
-  /** All requests that the worker has sent. */
-  get sent(): number {
-    return this.#progress.sent;
-  }
-
-  /** Answered requests since the last call of `take`. */
-  get unreported(): number {
-    return this.#progress.answered - this.#reported.answered;
-  }
-
-  /** The requests since the last call. */
-  take(): RequestSum {
-    const since = addRequests(this.#progress, this.#reported, -1);
-    this.#reported = addRequests(this.#reported, since);
-    return since;
   }
 }

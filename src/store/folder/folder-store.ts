@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { type Manifest, manifestName } from "../../dump/manifest.js";
 import { StopError } from "../../errors.js";
 import { ifAbsent, isAbsence, isThere, kindOf, makeOwnFolder } from "../../files/files.js";
-import { fingerprint } from "../../files/join-segments.js";
+import { type Fingerprint, fingerprint } from "../../files/join-segments.js";
 import type { OwnFolder } from "./job-folders.js";
 
 /** The file name of a new database that could not replace the job's database, although its run is published. */
@@ -34,8 +34,7 @@ export class FolderStore {
   async commit({ run_id }: Manifest, stage: string): Promise<void> {
     const folder = join(this.owned.runs, run_id);
     const path = join(folder, manifestName);
-    const { sha256 } = await fingerprint(join(stage, manifestName));
-    const isOurs = async () => (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
+    const manifest = await fingerprint(join(stage, manifestName));
     try {
       // Checked because the rename would replace an empty folder. It fails if the folder has files, even if it appears after
       // this check.
@@ -44,7 +43,7 @@ export class FolderStore {
       await rename(stage, folder);
     } catch (error) {
       // A disk may report an error although the rename succeeded.
-      if (!(await isOurs().catch(() => false))) throw error;
+      if (!(await isFile(path, manifest).catch(() => false))) throw error;
     }
   }
 
@@ -101,6 +100,13 @@ export class FolderStore {
 
   /** Removes unneeded files from the local folder. */
   async tidy(): Promise<void> {}
+}
+
+/** Whether the path is a file with these bytes. Opens nothing but files. Rejects if the path does not exist. */
+export async function isFile(path: string, { bytes, sha256 }: Fingerprint): Promise<boolean> {
+  if (!(await lstat(path)).isFile()) return false;
+  const found = await fingerprint(path);
+  return found.bytes === bytes && found.sha256 === sha256;
 }
 
 /** Facts of a path that is not a link; undefined for a link or a missing path. */

@@ -5,12 +5,11 @@ import type { Job } from "../../../src/job/job.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
-import { BrokerWatch } from "../../../src/parallel/broker.js";
-import { WorkerNames } from "../../../src/parallel/distribute.js";
-import { DocumentBatches, sizesOf } from "../../../src/parallel/document-batches.js";
+import { watchBroker } from "../../../src/parallel/broker.js";
+import { DocumentBatches, requestsFor } from "../../../src/parallel/document-batches.js";
 import { batchSchema, queueName } from "../../../src/parallel/queue.js";
-import { documentsOf, planText, reasonToRefuse } from "../../../src/parallel/run-plan.js";
-import { ReportedRequests, WorkersProgress } from "../../../src/parallel/workers-progress.js";
+import { documentIn, reasonToRefuse } from "../../../src/parallel/worker.js";
+import { WorkersProgress } from "../../../src/parallel/workers-progress.js";
 import { valueIf } from "../../../src/schema.js";
 import { planHash } from "../../../src/segments/resume.js";
 import { tool } from "../../../src/tool.js";
@@ -139,14 +138,18 @@ describe("open documents", () => {
   });
 });
 
-test("the size of a document: the characters that the service reports, or the chunks of the run before", () => {
+test("the requests for a document: from the characters that the service reports, or the chunks of the run before", () => {
   const rows = [
-    { dataset_id: "d", document_id: "small", word_count: 10 },
+    { dataset_id: "d", document_id: "listed", word_count: 10_000 },
     { dataset_id: "d", document_id: "silent", word_count: null },
   ];
   const before = { documents: [{ dataset_id: "d", document_id: "known", chunk_count: 20 }] };
-  const sizeOf = sizesOf({ found: { rows } } as unknown as Discovery, before as never);
-  expect(placed(["unknown", "small", "known", "silent"]).map(sizeOf)).toEqual([undefined, 10, 10_000, undefined]);
+  const requestsOf = (childChunks: Job["childChunks"]) =>
+    placed(["unknown", "listed", "known", "silent"]).map(
+      requestsFor({ found: { rows } } as unknown as Discovery, before as never, { childChunks }),
+    );
+  expect(requestsOf("none")).toEqual([undefined, 0.2, 0.2, undefined]);
+  expect(requestsOf("all")).toEqual([undefined, 20.2, 20.2, undefined]);
 });
 
 describe("documents in the queue", () => {
@@ -157,7 +160,7 @@ describe("documents in the queue", () => {
   const run = { run_id: "20261120T020000123Z", plan: planHash(job("all")), version: tool.version, list: null };
 
   test("a document of another version, plan or run is refused, and one whose exchange is not there", () => {
-    const refusal = (changes: object, found: string | undefined = planText(run)) =>
+    const refusal = (changes: object, found: string | undefined = JSON.stringify(run)) =>
       reasonToRefuse({ ...run, ...changes }, found, job("all"));
     expect(refusal({})).toBeUndefined();
     expect(refusal({ version: "2" })).toBe(`the run is of kbdump 2, this worker is ${tool.version}`);
@@ -165,7 +168,7 @@ describe("documents in the queue", () => {
       expect(refusal(changes)).toMatch(/job file does not read the same data/);
     expect(reasonToRefuse(run, undefined, job("all"))).toMatch(/cannot find run 20261120T020000123Z in its output/);
     for (const other of [{ run_id: "20261120T020000124Z" }, { plan: "q" }, { version: "2" }])
-      expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the run of its exchange/);
+      expect(refusal({}, JSON.stringify({ ...run, ...other }))).toMatch(/is not the run of its exchange/);
   });
 
   test("a run id that a broker made up leads nowhere: no batch has one", () => {
@@ -176,13 +179,12 @@ describe("documents in the queue", () => {
   });
 
   test("a worker accepts only documents that its job requests, with the filter of the job", () => {
-    const wanted = { dataset_id: "d", document_id: "1" };
     const ref = { datasetId: "d", documentId: "1", status: ["completed"], keyword: "x" };
-    expect(documentsOf(job("all"))(wanted)).toEqual(ref);
-    expect(documentsOf(job(["1"]))(wanted)).toEqual(ref);
-    expect(documentsOf({ datasets: "all" })(wanted)).toEqual({ ...ref, status: [], keyword: undefined });
-    expect(documentsOf(job(["2"]))(wanted)).toBeUndefined();
-    expect(documentsOf(job("all"))({ ...wanted, dataset_id: "e" })).toBeUndefined();
+    expect(documentIn(job("all"), "d", "1")).toEqual(ref);
+    expect(documentIn(job(["1"]), "d", "1")).toEqual(ref);
+    expect(documentIn({ datasets: "all" }, "d", "1")).toEqual({ ...ref, status: [], keyword: undefined });
+    expect(documentIn(job(["2"]), "d", "1")).toBeUndefined();
+    expect(documentIn(job("all"), "e", "1")).toBeUndefined();
   });
 
   test("the name of the queue identifies the job and the service, and contains no URL", () => {
@@ -225,59 +227,19 @@ test("the progress of workers adds up to that of the run, even if a document is 
   expect(progress).toEqual({ ...emptyRunProgress(), ...accepted, documentsFound: -1, requests: progress.requests });
 });
 
-test("requests are reported once", () => {
-  const progress = emptyRunProgress().requests;
-  const requests = new ReportedRequests(progress);
-  Object.assign(progress, { sent: 5, answered: 4, retried: 1, bytes: 100 });
-  expect(requests.unreported).toBe(4);
-  progress.retriedBy[500] = 1;
-  expect(requests.take()).toEqual({
-    sent: 5,
-    answered: 4,
-    retried: 1,
-    throttled: 0,
-    bytes: 100,
-    retriedBy: { 500: 1 },
-  });
-  expect(requests.unreported).toBe(0);
-  progress.sent = 7;
-  progress.retriedBy[429] = 2;
-  expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
-});
-
 test("a broker that is gone is reported once, in plain words, and so is its return", async () => {
   const said: string[] = [];
-  const watch = new BrokerWatch(
-    { shown: "redis://h" },
-    (level, text) => said.push(`${level} ${text}`),
-    new AbortController().signal,
-  );
-  const fail = (text: string) => watch.ask(() => Promise.reject(new Error(text)));
+  const log = (level: string, text: string) => void said.push(`${level} ${text}`);
+  const ask = watchBroker({ shown: "redis://h" }, log, new AbortController().signal);
+  const fail = (text: string) => ask(() => Promise.reject(new Error(text)));
   const after = ": no document is handed out until it is back";
   expect(await fail("Stream isn't writeable and enableOfflineQueue options is false")).toBe(false);
   await fail("Command timed out");
-  expect(await watch.ask(async () => {})).toBe(true);
+  expect(await ask(async () => {})).toBe(true);
   await fail("NOPERM this user has no permissions");
   expect(said).toEqual([
     `warn the broker redis://h does not answer${after}`,
     "info the broker redis://h is back: documents are handed out again",
     `warn the broker redis://h refuses a command (NOPERM this user has no permissions)${after}`,
-  ]);
-});
-
-test("the connected workers are listed when they change, with their documents", () => {
-  const said: string[] = [];
-  const names = new WorkerNames((text) => said.push(text), "start one");
-  for (const present of [[], [], ["a", "b"], ["a", "b"], ["b"], []]) names.see(present);
-  names.read("b");
-  names.read("a");
-  names.read("a");
-  names.reportAll();
-  expect(said).toEqual([
-    "no worker is connected: start one",
-    "connected workers: a, b",
-    "connected workers: b",
-    "no worker is connected: start one",
-    "workers have read: a 2 documents, b 1 document",
   ]);
 });

@@ -57,6 +57,7 @@ describe.skipIf(!hasRedis)("the limits that a coordinator and its workers share"
     };
     const { manifest } = await run({ service: { ...job.service, retries: 3 } }, { workers: brokerOfAll().url });
     expect([manifest.status, refused > 0]).toEqual(["complete", true]);
+    expect(manifest.requests).toMatchObject({ sent: server.requests.length, throttled: 1 });
     const since = server.requests.map(({ at }) => at - refused);
     expect(since.filter((at) => at > 300 && at < 1_900)).toEqual([]);
   });
