@@ -18,9 +18,9 @@ export type ExchangeOptions = Required<Pick<RunOptions, "env" | "signal" | "log"
  */
 export async function openExchanges(job: Job, { env, signal, log }: ExchangeOptions) {
   const folders = foldersOf(job);
-  await refuseLinks(folders);
   if (job.output.bucket === undefined)
     return { of: (runId: string) => folderExchange(folders, runId), [Symbol.asyncDispose]: async () => {} };
+  await refuseLinks(folders);
   const bucket = await openBucket(shownPath(job, folders.folder), { env, signal });
   const copies = openCopies({ KBDUMP_COPIES: folders.private }, undefined, "output.work_dir");
   const { outage } = job.service;
