@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { isBucketUrl } from "../job/s3-url.js";
 import { cutToWidth, padEnd, padStart, widthOf, wrapToWidth } from "./display-width.js";
-import { type Page, plain } from "./text.js";
+import { type Page, type Paint, plain } from "./text.js";
 
 /** How a column adapts when the terminal is too narrow. Numbers and ids are never truncated. */
 export interface TableColumn {
@@ -23,16 +23,20 @@ export interface Column<Row> extends TableColumn {
   readonly cell: (row: Row) => string;
 }
 
-/** Renders the lines of a heading, then those of each row. `colourOf`: the colour of a row. */
+/** Renders a heading and rows. `paintOf`: the colour of a row. */
 export function renderTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { paint, columns: width }: Page,
-  colourOf: (row: Row) => (line: string) => string = () => plain,
-): readonly (readonly string[])[] {
+  paintOf: (row: Row) => keyof Paint | undefined = () => undefined,
+): readonly string[] {
   const cells = [columns.map(({ head }) => head), ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
   const [head = [], ...lines] = layOutTable(cells, { columns, width });
-  return [head.map(paint.faint), ...rows.map((row, at) => (lines[at] ?? []).map(colourOf(row)))];
+  const painted = rows.flatMap((row, at) => {
+    const colour = paintOf(row);
+    return (lines[at] ?? []).map(colour ? paint[colour] : plain);
+  });
+  return [...head.map(paint.faint), ...painted];
 }
 
 interface TableShape {

@@ -5,7 +5,7 @@ import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
 import { printReason } from "../cli/output.js";
 import { type Column, renderTable } from "../cli/table.js";
-import { type Page, plain, secondsFrom, terminalText } from "../cli/text.js";
+import { type Page, secondsFrom, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
@@ -209,7 +209,7 @@ interface RunRow {
 }
 
 function tableLines<Row extends RunRow>(rows: readonly Row[], columns: readonly Column<Row>[], view: ListView) {
-  return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? view.paint.bad : plain)).flat();
+  return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? "bad" : undefined));
 }
 
 /** The columns that the table of runs and the table of jobs share. */

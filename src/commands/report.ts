@@ -3,9 +3,10 @@ import { bytesText, countText, lostText, numberText } from "../amounts.js";
 import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { renderReading } from "../cli/progress.js";
 import { renderPaths, shortPath } from "../cli/table.js";
-import { type Page, terminalText, wrapped } from "../cli/text.js";
+import { type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
@@ -114,23 +115,27 @@ async function requestFrom(args: ReportArguments, environment: Environment): Pro
 /** Renders the main figures of a written report, its path, and how to open it; for people. */
 export function renderReportResult(result: ReportResult, page: Page): string {
   const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
-  const { good, bad, strong } = page.paint;
+  const isComplete = status === "complete";
   const read = [
-    status === "complete"
+    isComplete
       ? countText(documents, "document")
       : `${countText(incomplete_documents, "document")} of ${numberText(documents)} not complete`,
     countText(chunks, "chunk"),
     countText(child_chunks, "child chunk"),
   ];
-  const verdict = strong(status === "complete" ? good(status) : bad(status));
-  const lines = [`${verdict}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
-  return [
-    ...lines.flatMap((line) => wrapped(line, page)),
-    "",
-    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], page.columns),
-    "",
-    `Open it in a browser: ${pathToFileURL(path)}`,
-  ].join("\n");
+  const open = `Open it in a browser: ${pathToFileURL(path)}`;
+  return renderParagraphs(
+    [
+      [
+        { head: status, paint: isComplete ? "good" : "bad", text: read.join(", ") },
+        verificationText(result),
+        lossText(result),
+      ],
+      [({ columns }) => renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], columns)],
+      [() => [open]],
+    ],
+    page,
+  );
 }
 
 function verificationText({ verified, findings }: ReportResult): string {
@@ -139,14 +144,12 @@ function verificationText({ verified, findings }: ReportResult): string {
   return `not sound: verify has ${countText(findings ?? 0, "finding")}`;
 }
 
-function lossText({ against, lost, manual_edits, not_compared }: ReportResult): readonly string[] {
-  if (against === null || lost === null) return [];
+function lossText({ against, lost, manual_edits, not_compared }: ReportResult): string | undefined {
+  if (against === null || lost === null) return undefined;
   const unknown = not_compared
     ? `; ${countText(not_compared, "document")} could not be compared, or ${not_compared === 1 ? "is" : "are"} gone`
     : "";
-  if (lost === 0)
-    return [
-      `${unknown === "" ? "nothing was lost" : "no loss is known"} by a re-index since ${against.run_id}${unknown}`,
-    ];
-  return [`since ${against.run_id}: ${lostText(lost, manual_edits ?? 0)}${unknown}`];
+  if (lost > 0) return `since ${against.run_id}: ${lostText(lost, manual_edits ?? 0)}${unknown}`;
+  const nothing = unknown === "" ? "nothing was lost" : "no loss is known";
+  return `${nothing} by a re-index since ${against.run_id}${unknown}`;
 }

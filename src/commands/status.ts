@@ -1,14 +1,14 @@
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { jobFrom, jobOptions, jobPositional } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { printReason } from "../cli/output.js";
-import { type Page, terminalText, wrapped } from "../cli/text.js";
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";
-import { statusResult, type TakenStatus, watchResult } from "../status/status-result.js";
+import { statusResult, watchResult } from "../status/status-result.js";
 
 import { emptyWatchProgress } from "../status/watched-documents.js";
-import { renderStatusTable, renderWatch, renderWatchResult, timeoutText, WatchNews } from "./status/text.js";
+import { placeText, renderWatch, renderWatchResult, statusTable, timeoutText, WatchNews } from "./status/text.js";
 
 const epilog = `Examples:
   kbdump status nightly.yaml
@@ -60,16 +60,12 @@ export const command = defineCommand({
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
     const result = { status: status.failures.length > 0 ? "partial" : "complete", ...status };
-    await environment.print(result, (page) => render(status, page));
+    await environment.print(result, (page) =>
+      renderParagraphs([[statusTable(status.rows, Date.now())], [placeText(status, "it")]], page),
+    );
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });
-
-function render(status: TakenStatus, page: Page): string {
-  const place = status.added ? "added to" : "the next run adds it to";
-  const lines = wrapped(`${place} ${terminalText(status.database)}`, page);
-  return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
-}
 
 /** Watches the batches of a job, prints the outcome, and returns the exit code. */
 async function watchBatches(job: Job, args: Arguments<typeof watchOptions>, environment: Environment): Promise<number> {

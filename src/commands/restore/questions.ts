@@ -5,30 +5,22 @@ import { dialogueFrom } from "../../cli/options.js";
 import { type Page, pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
-import type { CopyResult } from "../../restore/copy/copy-result.js";
 import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
 import { nameText } from "../../words.js";
-import { renderCopyPlan } from "../copy/plan.js";
 import { renderPlan } from "./plan.js";
 import { placeOf } from "./rows.js";
 
 /** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
 export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
-  const dialogue = yes ? undefined : await dialogueBelow(environment, (page) => renderPlan(planned, page));
-  return dialogue === undefined ? asPlanned : askAbout(planned, dialogue);
-}
-
-/** Shows the plan of a copy and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */
-export async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
-  const { base_url, counts } = planned;
-  if (yes || counts.writes === 0) return asPlanned;
-  const dialogue = await dialogueBelow(environment, (page) => renderCopyPlan(planned, page));
-  const documents = countText(counts.documents, "document");
-  return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
+  const dialogue = yes ? undefined : await openQuestions(environment, (page) => renderPlan(planned, page));
+  return dialogue === undefined ? { go: true } : askAbout(planned, dialogue);
 }
 
 /** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
-async function dialogueBelow(environment: Environment, render: (page: Page) => string): Promise<Dialogue | undefined> {
+export async function openQuestions(
+  environment: Environment,
+  render: (page: Page) => string,
+): Promise<Dialogue | undefined> {
   const { stderr, env } = environment;
   const dialogue = await dialogueFrom(environment, "Nothing was written.");
   if (dialogue) stderr.write(`${render(pageFor(stderr, env))}\n\n`);
@@ -36,8 +28,13 @@ async function dialogueBelow(environment: Environment, render: (page: Page) => s
 }
 
 /** The last question: whether to send the writes. */
-async function askToSend(writes: number, baseUrl: string, things: string, dialogue: Dialogue): Promise<boolean> {
-  const answer = await dialogue.choose({
+export async function askToSend(
+  writes: number,
+  baseUrl: string,
+  things: string,
+  { choose }: Pick<Dialogue, "choose">,
+): Promise<boolean> {
+  const answer = await choose({
     message: `Send ${countText(writes, "write request")} or more to ${new URL(baseUrl).host}?`,
     choices: [
       { value: "no", label: "No, write nothing" },
@@ -46,8 +43,6 @@ async function askToSend(writes: number, baseUrl: string, things: string, dialog
   });
   return answer === "yes";
 }
-
-const asPlanned: Confirmed = { go: true };
 
 /** Decisions on rows by id. */
 type Decisions = ReadonlyMap<string, Decision>;

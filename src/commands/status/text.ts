@@ -1,10 +1,11 @@
 import { countText, durationText, numberText } from "../../amounts.js";
 import { cutToWidth } from "../../cli/display-width.js";
 import type { ProgressFacts, ReadingFacts } from "../../cli/log-schema.js";
+import { renderParagraphs } from "../../cli/outline.js";
 import { renderBar } from "../../cli/progress.js";
 import type { News, Rendering } from "../../cli/progress-view.js";
 import { type Column, renderTable } from "../../cli/table.js";
-import { type Page, type Paint, plain, secondsFrom, terminalText, wrapped } from "../../cli/text.js";
+import { type Page, secondsFrom, terminalText } from "../../cli/text.js";
 import { jsonText } from "../../rows/exact-json.js";
 import type { Row } from "../../rows/row.js";
 import type { WatchedStatus } from "../../status/status-result.js";
@@ -19,7 +20,7 @@ import {
 } from "../../status/watched-documents.js";
 
 /** A table of indexing statuses for people: document, status, percent, age, error. `now` is in milliseconds. */
-export function renderStatusTable(rows: readonly Row[], now: number, page: Page): string {
+export function statusTable(rows: readonly Row[], now: number): (page: Page) => readonly string[] {
   const errorText = ({ error }: Row) => (error === null ? "" : typeof error === "string" ? error : jsonText(error));
   const columns: readonly Column<Row>[] = [
     { head: "document", cell: ({ document_id }) => terminalText(String(document_id)), id: true },
@@ -28,11 +29,13 @@ export function renderStatusTable(rows: readonly Row[], now: number, page: Page)
     { head: "age", cell: ({ processing_started_at }) => ageText(processing_started_at, now) },
     { head: "error", cell: (row) => terminalText(errorText(row), 100), wraps: true },
   ];
-  const { good, bad } = page.paint;
-  const colours: Readonly<Record<string, Paint["good"]>> = { completed: good, error: bad };
-  return renderTable(rows, columns, page, (row) => colours[statusOf(row)] ?? plain)
-    .flat()
-    .join("\n");
+  const colours: Readonly<Record<string, "good" | "bad">> = { completed: "good", error: "bad" };
+  return (page) => renderTable(rows, columns, page, (row) => colours[statusOf(row)]);
+}
+
+/** Where readings of the status went, or will go with the next run. */
+export function placeText({ added, database }: Pick<WatchedStatus, "added" | "database">, what: "it" | "them"): string {
+  return `${added ? "added to" : `the next run adds ${what} to`} ${terminalText(database)}`;
 }
 
 function statusOf({ indexing_status }: Row): string {
@@ -52,20 +55,19 @@ function ageText(startedAt: unknown, now: number): string {
 
 /** The outcome of a watch, for people. `now` is in milliseconds. */
 export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {
-  const { paint } = page;
-  const { rows, seconds, readings, database, added } = result;
-  const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
-  const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
-  const place = added ? "added to" : "the next run adds them to";
-  return [
-    ...wrapped(`${paint.strong(verdict)}: ${facts}`, page),
-    "",
-    ...(rows.length > 0 ? [renderStatusTable(rows, now, page), ""] : []),
-    ...(readings > 0 ? wrapped(`${place} ${terminalText(database)}`, page) : ["no status was read"]),
-  ].join("\n");
+  const { status, rows, seconds, readings } = result;
+  const text = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
+  return renderParagraphs(
+    [
+      [{ head: verdicts[status], paint: status === "completed" ? "good" : "bad", text }],
+      [rows.length > 0 && statusTable(rows, now)],
+      [readings > 0 ? placeText(result, "them") : "no status was read"],
+    ],
+    page,
+  );
 }
 
-const verdicts = { error: "ended with errors", timeout: "not completed in time" } as const;
+const verdicts = { completed: "completed", error: "ended with errors", timeout: "not completed in time" } as const;
 
 /** Why a watch ended before everything was completed. `timeout` is in milliseconds. */
 export function timeoutText({ rows }: WatchedStatus, timeout: number): string {

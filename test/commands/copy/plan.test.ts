@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderCopyPlan } from "../../../src/commands/copy/plan.js";
+import { renderCopyPlan } from "../../../src/commands/copy.js";
 import type { DatasetPlan } from "../../../src/restore/copy/copy-plan.js";
 import {
   copyOf,
@@ -118,7 +118,7 @@ test("before a question, no command follows", () => {
   expect(printed).toMatch(/the stub that it was made from\.$/);
 });
 
-test("of 5,000 documents, the first twenty of each state are shown, and a loss that they share once", () => {
+test("of 5,000 documents, the first twenty are shown, and a loss that they share once", () => {
   const many = (count: number, more: Parameters<typeof documentPlanOf>[1] = {}) =>
     Array.from({ length: count }, (_, at) => documentPlanOf(at + 100, more));
   const losses = [lossOf("summaries", 2, "no request writes them")];
@@ -128,11 +128,10 @@ test("of 5,000 documents, the first twenty of each state are shown, and a loss t
     ...many(25, { refused: "no" }).map((each, at) => ({ ...each, document_id: idOf(at) })),
   ];
   const printed = rendered([datasetPlanOf(documents)]);
-  expect(printed.match(/^ {2}"Manual/gm)).toHaveLength(60);
-  expect(printed).toContain("\n  … and 4,980 more: --json lists all\n");
-  expect(printed).toContain("\n  … and 10 more that are there already: --json lists all\n");
+  expect(printed.match(/^ {2}"Manual/gm)).toHaveLength(40);
+  expect(printed).toContain("\n  … and 5,010 others: --json lists all\n");
   expect(printed).toContain("\n  - summaries of 10,000 chunks (5,000 documents): no request writes them\n");
-  expect(printed).toContain("\n  … and 5 more: --json lists all\n");
+  expect(printed).toContain("\n  … and 5 others: --json lists all\n");
   expect(printed.split("\n").length).toBeLessThan(110);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pageFor } from "../../../src/cli/text.js";
-import { renderChildLists, renderSummary, summaryJson } from "../../../src/commands/run/summary.js";
+import { childListText, renderSummary, summaryJson } from "../../../src/commands/run/summary.js";
 import type { Manifest } from "../../../src/dump/manifest.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { retryCommand } from "../../../src/shell-text.js";
@@ -158,5 +158,5 @@ test.each([
   ],
   ["auto", { ...none, asked: 12 }, "12 child lists read; child_lists in manifest.json says why"],
 ])("%s: %j", (childChunks, sums, line) => {
-  expect(renderChildLists(childChunks, sums)).toBe(line);
+  expect(childListText(childChunks, sums)).toBe(line);
 });
