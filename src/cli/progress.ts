@@ -28,7 +28,8 @@ interface Progress {
   };
 }
 
-interface Count {
+/** A count, for example of documents, and how many there are. */
+export interface Count {
   readonly noun: string;
   readonly done: number;
   readonly of?: number;

@@ -1,9 +1,7 @@
 import { countText, numberText } from "../amounts.js";
 import { defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom } from "../cli/options.js";
+import { findOptionsFrom, runPositional } from "../cli/options.js";
 import { commandsBelow, type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
-import { progressOfRun, renderWork, within } from "../cli/progress.js";
-import type { Rendering } from "../cli/progress-view.js";
 import { type Column, shortPath } from "../cli/table.js";
 import { type Page, terminalText } from "../cli/text.js";
 import type { Problem } from "../errors.js";
@@ -17,7 +15,6 @@ import {
 import {
   type CopiedDocument,
   type CopyOptions,
-  type CopyProgress,
   type CopyResult,
   type CopyRun,
   copyResult,
@@ -38,7 +35,7 @@ import {
   troublesIn,
   verdictOf,
 } from "./restore/rows.js";
-import { keyFrom, positionals, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
+import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump copy nightly --to https://new.example.com/v1
@@ -69,7 +66,7 @@ export function copyCommand(load: () => Promise<CopyRun>) {
   return defineCommand({
     name: "copy <run>",
     about: "bring whole documents to another service; without --apply, only plan it",
-    positionals,
+    positionals: runPositional,
     options,
     epilog,
     results: () => ({ copy: copyResult }),
@@ -84,7 +81,7 @@ export function copyCommand(load: () => Promise<CopyRun>) {
       const baseUrl = args.to.replace(/\/+$/, "");
       const settings = { ...more, concurrency, folder, key, progress, baseUrl, dataset: args.dataset };
       const work = {
-        ...{ progress, renderProgress: renderCopy },
+        progress,
         ask: (planned: CopyResult) => askToCopy(planned, args.yes, environment),
         execute: (confirm: CopyOptions["confirm"]) => copy({ ...settings, confirm }),
       };
@@ -103,26 +100,6 @@ async function readDataset(given: string, path: string): Promise<string | Proble
   const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const [problem] = given === "new" ? [] : checkIds(path, [given]);
   return problem ? { path, message: `${problem.message}; or new` } : given.toLowerCase();
-}
-
-/** Renders the progress of a copy in chunks and child chunks, or in documents if there are no chunks to write. */
-export function renderCopy(progress: CopyProgress): Rendering {
-  return renderWork(() => {
-    const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = progress;
-    const { children, childrenDone } = progress;
-    if (dump !== undefined) return within(step, progressOfRun(dump));
-    if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
-    const counts = [
-      ...(documentsFailed > 0 ? [{ noun: "failed document", done: documentsFailed }] : []),
-      ...(documents > 0 ? [{ noun: "document", done: documentsDone, of: documents }] : []),
-      ...(chunks > 0 ? [{ noun: "chunk", done: chunksDone, of: chunks }] : []),
-      ...(children > 0 ? [{ noun: "child chunk", done: childrenDone, of: children }] : []),
-      ...(writes > 0 ? [{ noun: "request", done: writes }] : []),
-    ];
-    const [done, of] = [chunksDone + childrenDone, chunks + children];
-    if (of > 0) return { step, unit: children > 0 ? "row" : "chunk", done, of, counts };
-    return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts };
-  });
 }
 
 /** Shows the plan and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */

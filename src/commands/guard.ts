@@ -24,7 +24,6 @@ import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
 import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
-import { renderRestore } from "./restore.js";
 
 const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
@@ -224,5 +223,5 @@ async function restore(
     return askToApply(planned, args.yes, environment);
   };
   const execute = (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm });
-  return watchWork({ progress, renderProgress: renderRestore, ask, execute }, environment);
+  return watchWork({ progress, ask, execute }, environment);
 }
