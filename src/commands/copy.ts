@@ -123,12 +123,11 @@ export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invo
   const left = documentsIn(plan).flatMap(({ document_id: id, refused }) =>
     refused === null ? [] : [{ id, row: null, reason: refused }],
   );
-  const datasetOf = (dataset: DatasetPlan) => datasetEntry(dataset, isSplit(dataset, plan));
   const title = counts.writes > 0 ? "Write it:" : "Check again what is there:";
   return renderParagraphs(
     [
       [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
-      ...firstOf(plan.datasets, most, datasetOf, "more dataset").map((part) => [part]),
+      ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
       [troublesIn("Left out:", left, namesIn(plan), { documents: most, rows: 1 })],
       totals(result),
       [counts.documents > 0 && warnings],
@@ -136,11 +135,6 @@ export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invo
     ],
     page,
   );
-}
-
-/** Whether the documents of the dumped dataset go to several target datasets, perhaps in separate copies. */
-function isSplit({ key, dataset_id }: DatasetPlan, { datasets }: CopyPlan): boolean {
-  return datasets.some((other) => other.dataset_id === dataset_id && (key !== dataset_id || other.key !== key));
 }
 
 function documentsIn({ datasets }: CopyPlan): readonly DocumentPlan[] {
@@ -189,11 +183,8 @@ const warnings = mustKnow(
   "Do not index a restored document again: that leaves only the text of the stub that it was made from.",
 );
 
-/**
- * The plan of a dataset: the target dataset with settings, fields and tags; the documents; the losses. `isSplit`: documents of the dumped
- * dataset go to several target datasets.
- */
-function datasetEntry(plan: DatasetPlan, isSplit: boolean): Entry {
+/** The plan of a dataset: the target dataset with settings, fields and tags; the documents; the losses. */
+function datasetEntry(plan: DatasetPlan): Entry {
   const { dataset_id: id, dataset_name: name, target, documents } = plan;
   const isUsed = target.kind === "there" || isMade(plan);
   const inState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
@@ -201,22 +192,19 @@ function datasetEntry(plan: DatasetPlan, isSplit: boolean): Entry {
     text: nameAndId(knownName(name, id), terminalText(id, 80)),
     paint: "strong",
     below: [
-      ...(isUsed ? factsOf(plan, isSplit) : ["→ no dataset is made, because none of its documents is copied"]),
+      ...(isUsed ? factsOf(plan) : ["→ no dataset is made, because none of its documents is copied"]),
       ...firstRows([...inState("comes"), ...inState("there")], most, columns),
       ...lossParts(plan),
     ],
   };
 }
 
-function factsOf(plan: DatasetPlan, isSplit: boolean): readonly Part[] {
-  const { documents, fields, built_in_fields, tags } = plan;
-  const [{ doc_form: form } = { doc_form: "" }] = documents;
+function factsOf(plan: DatasetPlan): readonly Part[] {
+  const { fields, built_in_fields, tags } = plan;
   const names = [...fields.map(({ name, type }) => `${name} (${type})`), built_in_fields && "the built-in ones"];
   const named = names.filter(Boolean).join(", ");
   return [
     targetText(plan),
-    isSplit &&
-      `the service needs a dataset for each form: this one is for documents of the form ${terminalText(form, 40)}`,
     `settings: ${settingsText(plan)}`,
     named !== "" && `metadata fields: ${terminalText(named, 400)}`,
     tags.length > 0 && `tags: ${terminalText(tags.join(", "), 400)}`,
@@ -231,7 +219,8 @@ function targetText(plan: DatasetPlan): string {
   const wished = wishedName(plan);
   if (target.kind === "there") return `→ the dataset ${nameAndId(target.name, terminalText(target.id, 80))}`;
   if (target.name === dataset_name) return "→ a new dataset of the same name";
-  if (target.name === wished) return `→ a new dataset, ${nameText(target.name)}`;
+  if (target.name === wished)
+    return `→ a new dataset, ${nameText(target.name)}, as the service needs one for each form`;
   const why = [...wished].length > longestName ? `is longer than ${longestName} characters` : "is taken there";
   return `→ a new dataset, ${nameText(target.name)}, as the name ${why}`;
 }
