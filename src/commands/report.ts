@@ -9,7 +9,7 @@ import { renderPaths, shortPath } from "../cli/table.js";
 import { type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
+import { type ReportResult, reportResult } from "../report/report-result.js";
 import type { ReportRequest } from "../report/source.js";
 
 const epilog = `Examples:
@@ -82,7 +82,7 @@ export const command = defineCommand({
 });
 
 /** Creates the report. Returns its figures, and the text for stdout, which is the page itself with `--file -`. */
-async function made(request: ReportRequest, file: string | undefined, names: BucketNames): Promise<Made> {
+async function made(request: ReportRequest, file: string | undefined, names: BucketNames) {
   const { renderReport, writeReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
   if (file === "-") {
     const { html, summary } = await renderReport(request);
@@ -94,12 +94,7 @@ async function made(request: ReportRequest, file: string | undefined, names: Buc
   const { run, against } = written;
   const shown = { run: withFolderName(run, names), against: against && withFolderName(against, names) };
   const result: ReportResult = { ...written, ...shown };
-  return { result, render: (page) => renderReportResult(result, page) };
-}
-
-interface Made {
-  readonly result: ReportSummary;
-  readonly render: (page: Page) => string;
+  return { result, render: (page: Page) => renderReportResult(result, page) };
 }
 
 async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {

@@ -25,7 +25,7 @@ export function statusTable(rows: readonly Row[], now: number): (page: Page) => 
   const columns: readonly Column<Row>[] = [
     { head: "document", cell: ({ document_id }) => terminalText(String(document_id)), id: true },
     { head: "status", cell: statusOf, least: 8 },
-    { head: "done", cell: ({ completed_segments: done, total_segments: all }) => percentText(done, all) },
+    { head: "done", cell: (row) => percentOf(row) ?? "–" }, // none right after an update,
     { head: "age", cell: ({ processing_started_at }) => ageText(processing_started_at, now) },
     { head: "error", cell: (row) => terminalText(errorText(row), 100), wraps: true },
   ];
@@ -40,12 +40,6 @@ export function placeText({ added, database }: Pick<WatchedStatus, "added" | "da
 
 function statusOf({ indexing_status }: Row): string {
   return terminalText(String(indexing_status ?? "unknown"), 30);
-}
-
-/** `40 %`; a dash while the service has no counts, for example right after an update. */
-function percentText(done: unknown, total: unknown): string {
-  if (typeof done !== "number" || typeof total !== "number" || total <= 0) return "–";
-  return `${Math.floor((100 * Math.min(done, total)) / total)} %`;
 }
 
 /** Time since processing began, which shows what is stuck. */
@@ -110,28 +104,20 @@ function watchFacts({ documents }: WatchProgress, elapsed: number, now: number):
 }
 
 function readingFacts(document: WatchedDocument, now: number): ReadingFacts {
-  const { row } = document;
+  const { dataset_id, batch, document_id, indexing_status, completed_segments, total_segments } = document.row;
   const { share, left } = documentProgress(document, now);
+  const textOf = (value: unknown) => (typeof value === "string" ? value : null);
+  const countOf = (value: unknown) => (typeof value === "number" ? value : null);
   return {
-    dataset_id: String(row.dataset_id),
-    batch: String(row.batch),
-    document_id: textOf(row, "document_id"),
-    indexing_status: textOf(row, "indexing_status"),
-    completed_segments: countOf(row, "completed_segments"),
-    total_segments: countOf(row, "total_segments"),
+    dataset_id: String(dataset_id),
+    batch: String(batch),
+    document_id: textOf(document_id),
+    indexing_status: textOf(indexing_status),
+    completed_segments: countOf(completed_segments),
+    total_segments: countOf(total_segments),
     share,
     remaining_seconds: secondsFrom(left),
   };
-}
-
-function textOf(row: Row, name: string): string | null {
-  const value = row[name];
-  return typeof value === "string" ? value : null;
-}
-
-function countOf(row: Row, name: string): number | null {
-  const value = row[name];
-  return typeof value === "number" ? value : null;
 }
 
 /** Maximum lines that name a document after one poll. */
@@ -200,11 +186,18 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchProgress,
 
 /** `document 1e63378f-…: indexing · 360 of 721 chunks, 49 % · 2 min 5 s left` */
 export function renderDocumentLine(document: WatchedDocument, now: number): string {
-  const { share, left } = documentProgress(document, now);
+  const { left } = documentProgress(document, now);
   const counts = countsOf(document.row);
-  const done = counts && `${numberText(counts.done)} of ${countText(counts.total, "chunk")}`;
-  const facts = [stageText(document), done && `${done}, ${Math.floor((share ?? 0) * 100)} %`, leftText(left)];
+  const done =
+    counts && `${numberText(counts.done)} of ${countText(counts.total, "chunk")}, ${percentOf(document.row)}`;
+  const facts = [stageText(document), done, leftText(left)];
   return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
+}
+
+/** `40 %`; undefined while the service has no counts. */
+function percentOf(row: Row): string | undefined {
+  const counts = countsOf(row);
+  return counts && `${Math.floor((100 * counts.done) / counts.total)} %`;
 }
 
 /** Up to this many waiting documents are listed one by one. */
@@ -225,7 +218,8 @@ export function renderWatchBlock(
   size: { readonly columns: number; readonly rows: number },
 ): readonly string[] {
   const waiting = [...progress.documents.values()].filter((document) => !isOver(document));
-  const atWork = waiting.toSorted((a, b) => Number(isWaiting(a)) - Number(isWaiting(b)));
+  const isIdle = ({ row }: WatchedDocument) => row.indexing_status === "waiting";
+  const atWork = waiting.toSorted((a, b) => Number(isIdle(a)) - Number(isIdle(b)));
   const room = Math.max(1, size.rows - 3);
   const shown = atWork.slice(0, atWork.length > room ? room - 1 : room);
   const more = atWork.length - shown.length;
@@ -242,10 +236,6 @@ function barLine(document: WatchedDocument, now: number, columns: number): strin
   const name = columns < 80 ? id.slice(0, 8) : id;
   const bar = renderBar(share ?? undefined, columns < 100 ? 12 : 24);
   return [`${name}  ${bar}  ${stageText(document)}`, leftText(left)].filter(Boolean).join(" · ");
-}
-
-function isWaiting({ row }: WatchedDocument): boolean {
-  return row.indexing_status === "waiting";
 }
 
 function stageText({ row, state }: WatchedDocument): string {
