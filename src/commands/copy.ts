@@ -1,4 +1,4 @@
-import { countText, numberText } from "../amounts.js";
+import { chunksText, countText, numberText } from "../amounts.js";
 import { defineCommand, type Environment, type Options } from "../cli/command.js";
 import { findOptionsFrom, runPositional } from "../cli/options.js";
 import { commandsBelow, type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
@@ -158,8 +158,7 @@ function knownName(name: string, id: string): string | null {
 function totals({ counts, plan }: CopyResult): readonly Part[] {
   const { datasets, documents, chunks, children, writes, characters, there, left_out } = counts;
   const place = datasets > 0 ? ` into ${countText(datasets, "new dataset")}` : "";
-  const rows = `${countText(chunks, "chunk")}, ${countText(children, "child chunk")}`;
-  const coming = `${countText(documents, "document")}${place}: ${rows}`;
+  const coming = `${countText(documents, "document")}${place}: ${chunksText({ chunks, child_chunks: children })}`;
   const cost = `${countText(writes, "write request")} or more; ${countText(characters, "character")} to embed, which costs tokens`;
   const rest = [there > 0 && `${numberText(there)} there already`, left_out > 0 && `${numberText(left_out)} left out`];
   const unwritten = rest.filter(Boolean).join(", ");

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { bytesText, countText, lostText, numberText } from "../amounts.js";
+import { bytesText, chunksText, countText, lostText, numberText } from "../amounts.js";
 import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
@@ -109,20 +109,16 @@ async function requestFrom(args: ReportArguments, environment: Environment): Pro
 
 /** Renders the main figures of a written report, its path, and how to open it; for people. */
 export function renderReportResult(result: ReportResult, page: Page): string {
-  const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
+  const { status, path, bytes, documents, incomplete_documents } = result;
   const isComplete = status === "complete";
-  const read = [
-    isComplete
-      ? countText(documents, "document")
-      : `${countText(incomplete_documents, "document")} of ${numberText(documents)} not complete`,
-    countText(chunks, "chunk"),
-    countText(child_chunks, "child chunk"),
-  ];
+  const read = isComplete
+    ? countText(documents, "document")
+    : `${countText(incomplete_documents, "document")} of ${numberText(documents)} not complete`;
   const open = `Open it in a browser: ${pathToFileURL(path)}`;
   return renderParagraphs(
     [
       [
-        { head: status, paint: isComplete ? "good" : "bad", text: read.join(", ") },
+        { head: status, paint: isComplete ? "good" : "bad", text: `${read}, ${chunksText(result)}` },
         verificationText(result),
         lossText(result),
       ],

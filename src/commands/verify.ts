@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { countText } from "../amounts.js";
+import { chunksText, countText } from "../amounts.js";
 import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
@@ -208,8 +208,7 @@ type VerifyResult = v.InferOutput<typeof verifyResult>;
 export function renderVerification({ findings, finding_count, checked, against }: VerifyResult, page: Page): string {
   const facts = [
     countText(checked.files, "file"),
-    countText(checked.chunks, "chunk"),
-    countText(checked.child_chunks, "child chunk"),
+    chunksText(checked),
     ...(checked.originals === null ? [] : [countText(checked.originals, "original")]),
     ...(checked.attachments ? [countText(checked.attachments, "attachment")] : []),
     ...(checked.database ? [`${countText(checked.database.documents, "document")} of the database`] : []),
@@ -236,10 +235,9 @@ function noteOf(note: string): Entry {
   return { text: `note: ${terminalText(note, 600)}`, paint: "faint" };
 }
 
-function againstVerdict({ base_url, copies, documents, chunks, child_chunks, differences }: Against): Entry {
-  const rows = `${countText(chunks, "chunk")}, ${countText(child_chunks, "child chunk")}`;
-  const compared = `${countText(documents, copies ? "restored document" : "document")}, ${rows}`;
-  const text = `${compared} at ${terminalText(new URL(base_url).host)}`;
+function againstVerdict({ base_url, copies, documents, differences, ...counts }: Against): Entry {
+  const compared = countText(documents, copies ? "restored document" : "document");
+  const text = `${compared}, ${chunksText(counts)} at ${terminalText(new URL(base_url).host)}`;
   if (differences.length === 0) return { head: "as in the run", paint: "good", text };
   return { head: `${countText(differences.length, "difference")} to the run`, paint: "bad", text };
 }

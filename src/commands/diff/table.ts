@@ -1,4 +1,4 @@
-import { countText, lostText } from "../../amounts.js";
+import { chunksText, countText, lostText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
 import { type Entry, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { layOutTable } from "../../cli/table.js";
@@ -128,7 +128,7 @@ function verdictOf({ status, counts, lost, manual_edits }: RunDiff): Entry {
   if (status === "same") {
     const reindexed = documents.reindexed > 0 ? `, ${documents.reindexed} of them re-indexed` : "";
     const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
-    const rows = `${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
+    const rows = chunksText({ chunks: chunks.unchanged, child_chunks: child_chunks.unchanged });
     const text = `${countText(documents.same, "document")}${reindexed}${notCompared}, ${rows}`;
     return { head: "same", paint: "good", text };
   }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { bytesText, countText, durationText, numberText } from "../../amounts.js";
+import { bytesText, chunksText, countText, durationText, numberText } from "../../amounts.js";
 import type { CommonArguments, Environment } from "../../cli/command.js";
 import { commandsBelow, firstOf, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { printReason } from "../../cli/output.js";
@@ -79,19 +79,15 @@ export function renderSummary(
 function verdictOf({ status, manifest }: RunResult, elapsed: number): readonly Part[] {
   const { counts, requests, documents, joined } = manifest;
   const isComplete = status === "complete";
-  const read = [
-    ...(manifest.shard ? [shardText(manifest.shard)] : []),
-    isComplete ? countText(counts.documents, "document") : incompleteText(documents),
-    countText(counts.chunks, "chunk"),
-    countText(counts.child_chunks, "child chunk"),
-  ];
+  const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
+  const read = isComplete ? countText(counts.documents, "document") : incompleteText(documents);
   const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
   const took = durationText(elapsed);
   const effort = joined
     ? `joined from ${countText(joined.shards.length, "shard")} in ${took}; they took`
     : `in ${took} with`;
   return [
-    { head: status, paint: isComplete ? "good" : "bad", text: read.join(", ") },
+    { head: status, paint: isComplete ? "good" : "bad", text: `${shard}${read}, ${chunksText(counts)}` },
     { text: `${effort} ${sent}, ${bytesText(requests.bytes)} received`, paint: "faint" },
   ];
 }
