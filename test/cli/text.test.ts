@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pageFor, terminalText } from "../../src/cli/text.js";
-import { statusTable } from "../../src/commands/status/text.js";
+import { statusTable } from "../../src/commands/status.js";
 import { inFull } from "../rounds.js";
 
 test("text of the service stays on one line, without control characters, cut", () => {

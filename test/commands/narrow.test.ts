@@ -4,7 +4,7 @@ import { type Page, pageFor } from "../../src/cli/text.js";
 import { renderDiff } from "../../src/commands/diff/table.js";
 import { renderPlan } from "../../src/commands/plan.js";
 import { renderPrune } from "../../src/commands/prune.js";
-import { renderWatchResult, statusTable } from "../../src/commands/status/text.js";
+import { renderWatchResult, statusTable } from "../../src/commands/status.js";
 import { renderVerification } from "../../src/commands/verify.js";
 import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
 import type { JobPlan } from "../../src/plan/plan-result.js";

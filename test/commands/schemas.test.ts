@@ -9,7 +9,7 @@ import { openView } from "../../src/cli/progress-view.js";
 import { loadAll } from "../../src/cli/registry.js";
 import { resultJsonSchemas } from "../../src/cli/write-schemas.js";
 import { renderWrites } from "../../src/commands/restore/shared.js";
-import { renderWatch } from "../../src/commands/status/text.js";
+import { renderWatch } from "../../src/commands/status.js";
 import { BusyError, InterruptedError, UnprintedError } from "../../src/errors.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
 
