@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { bytesText, chunksText, countText, durationText, numberText } from "../../amounts.js";
+import { bytesText, chunksText, countText, durationText } from "../../amounts.js";
 import type { CommonArguments, Environment } from "../../cli/command.js";
 import { commandsBelow, firstOf, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { printReason } from "../../cli/output.js";
@@ -9,7 +9,7 @@ import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
 import { exitCodes } from "../../errors.js";
 import { isBucketUrl } from "../../job/s3-url.js";
 import type { RunResult } from "../../run/make-run.js";
-import { type ChildListSums, incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
+import { incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
 import { type Invocation, retryCommand, shellText } from "../../shell-text.js";
 import { countOf, nameAndId, shardText } from "../../words.js";
 import type { RunSummary } from "./result.js";
@@ -57,9 +57,8 @@ export function renderSummary(
   mend: readonly string[] = [retryCommand(invocation)],
 ): string {
   const { manifest, pruned } = result;
-  const { shard, options, child_lists, joined } = manifest;
-  const isNews = options.child_chunks === "auto" || (result.isFirst && !joined); // one hint about auto is enough
-  const childLists = isNews ? childListText(options.child_chunks, sumOfChildLists(child_lists)) : undefined;
+  const { shard } = manifest;
+  const skipped = skippedText(manifest);
   return renderParagraphs(
     [
       [...verdictOf(result, elapsed), ...originalTexts(manifest), discoveredText(manifest)],
@@ -69,7 +68,7 @@ export function renderSummary(
         pruned.length > 0 && `  ${countText(pruned.length, "older run")} removed, as output.keep says`,
       ],
       [commandsBelow("Next:", ...nextCommands(result, invocation))],
-      [childLists !== undefined && { text: childLists, paint: "faint" }],
+      [skipped !== undefined && { text: skipped, paint: "faint" }],
       [shard && (() => [joinText(shard.count, result, invocation)])],
     ],
     page,
@@ -243,26 +242,14 @@ function savedText(noun: string, sum: NonNullable<Saved["originals"]>): string {
   return [`${countText(complete, noun)} saved (${bytesText(bytes)})`, ...bad].join(", ");
 }
 
-/** How many child lists a run read and skipped; undefined if there were none. */
-export function childListText(childChunks: unknown, sums: ChildListSums): string | undefined {
-  const { asked, embedded, skipped } = sums;
-  if (asked + embedded + skipped === 0) return undefined;
-  return childChunks === "auto" ? autoText(sums) : allText(sums);
-}
-
-function autoText({ asked, embedded, skipped }: ChildListSums): string {
+/** With `child_chunks: auto`, how many child lists a run read and skipped; undefined if there were none. */
+function skippedText({ options, child_lists }: Manifest): string | undefined {
+  const { asked, embedded, skipped } = sumOfChildLists(child_lists);
+  if (options.child_chunks !== "auto" || asked + embedded + skipped === 0) return undefined;
   const parts = [
     `${countText(asked, "child list")} read`,
     embedded > 0 && `embedded children used for ${countText(embedded, "chunk")}`,
     skipped > 0 && `${countText(skipped, "list")} skipped`,
   ];
   return `${parts.filter(Boolean).join(", ")}; child_lists in manifest.json says why`;
-}
-
-/** Says how many child lists were empty, and what `child_chunks: auto` would have saved: at least one request for each skipped list. */
-function allText({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
-  const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
-  if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;
-  const missed = misses > 0 ? `, and missed ${countText(misses, "child chunk")}` : "";
-  return `${were}; child_chunks: auto would have saved at least ${countText(saves, "request")}${missed}`;
 }
