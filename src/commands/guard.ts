@@ -168,13 +168,12 @@ async function backUp(job: Job, { env, signal, view }: Environment): Promise<Run
 const apart = 2_000;
 
 function renderWait(progress: ReindexProgress): Rendering {
-  const rendering = renderWork(() => {
+  return renderWork(() => {
     const { done, begun, of } = progress;
     const note = begun > 0 ? `${countText(begun, "document")} being indexed` : undefined;
     const counts = [{ noun: "document", done, of }];
     return { step: "waiting for the re-index", unit: "document", done, of, counts, note };
-  });
-  return { ...rendering, isEndless: true };
+  }, true);
 }
 
 function pause(milliseconds: number, ending: AbortSignal): Promise<unknown> {

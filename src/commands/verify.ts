@@ -4,8 +4,8 @@ import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
 import { type Entry, renderParagraphs } from "../cli/outline.js";
-import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
-import type { Rendering, View } from "../cli/progress-view.js";
+import { renderReading } from "../cli/progress.js";
+import type { View } from "../cli/progress-view.js";
 import { type Page, terminalText } from "../cli/text.js";
 import { manifestName } from "../dump/manifest.js";
 import { exitCodes, type Problem, UsageError } from "../errors.js";
@@ -151,8 +151,8 @@ async function verifyInBucket(
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
   const { compareWithService } = await import("../restore/copy/verify-against.js"); // slow to load
-  const progress = { ...emptyReadProgress(), dump: undefined };
-  const unwatch = view.watch(renderComparing(progress));
+  const progress: AgainstProgress = { ...emptyReadProgress(), dump: undefined };
+  const unwatch = view.watch(renderReading(progress, "document"));
   return compareWithService({ ...options, log: view.log, progress }).finally(unwatch);
 }
 
@@ -240,13 +240,4 @@ function againstVerdict({ base_url, copies, documents, differences, ...counts }:
   const text = `${compared}, ${chunksText(counts)} at ${terminalText(new URL(base_url).host)}`;
   if (differences.length === 0) return { head: "as in the run", paint: "good", text };
   return { head: `${countText(differences.length, "difference")} to the run`, paint: "bad", text };
-}
-
-/** Renders the progress of a comparison with a service: first dumping it, then comparing documents. */
-function renderComparing(progress: AgainstProgress): Rendering {
-  return renderWork(() => {
-    const { step, dump, expected, done } = progress;
-    if (dump !== undefined) return within(step, progressOfRun(dump));
-    return { step, unit: "document", done, of: expected > 0 ? expected : undefined };
-  });
 }
