@@ -172,7 +172,8 @@ function childEntry({ child_id: id, position, edit, evidence, content, twin }: C
   const place = placeOf({ level: "child_chunk", position, id });
   const end = twin === null && "it comes back at the end of its chunk";
   return {
-    ...(twin === null ? ({ text: `add ${place}`, paint: "good" } as const) : { text: `replace ${place}` }),
+    text: `${twin === null ? "add" : "replace"} ${place}`,
+    paint: twin === null ? "good" : undefined,
     below: [...remarks(editText(edit), evidenceText(evidence, edit.kind), end), ...textParts(twin, { content })],
   };
 }
