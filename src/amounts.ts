@@ -8,12 +8,14 @@ export function countText(count: number, noun: string): string {
   return `${numberText(count)} ${count === 1 ? noun : `${noun}s`}`;
 }
 
+/** `5,012 chunks, 0 child chunks`. */
+export function chunksText({ chunks, child_chunks }: Readonly<Record<"chunks" | "child_chunks", number>>): string {
+  return `${countText(chunks, "chunk")}, ${countText(child_chunks, "child chunk")}`;
+}
+
 /** `1 document, 5,012 chunks, 0 child chunks`. */
 export function rowsText(counts: Readonly<Record<"documents" | "chunks" | "child_chunks", number>>): string {
-  const { documents, chunks, child_chunks } = counts;
-  return [countText(documents, "document"), countText(chunks, "chunk"), countText(child_chunks, "child chunk")].join(
-    ", ",
-  );
+  return `${countText(counts.documents, "document")}, ${chunksText(counts)}`;
 }
 
 /** `1.2 MB`, in powers of 1,000. */

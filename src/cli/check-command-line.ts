@@ -15,12 +15,9 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
   return [
     ...unknown,
     ...line.flags.flatMap((flag) => valueProblems(flag, options)),
-    ...repeatedFlags(line.flags, options),
-    ...conflictingFlags(line.flags, options),
-    ...lonelyFlags(line.flags, options),
     // Skip this after an unknown flag: its value may have swallowed an argument, which would only seem to be missing.
     ...(unknown.length > 0 ? [] : argumentProblems(line.plainArguments, command, isThere)),
-    ...(unknown.length > 0 ? [] : missingFlags(line.flags, options)),
+    ...brokenRules(line.flags, options, unknown.length === 0),
   ];
 }
 
@@ -63,35 +60,21 @@ function looksLikeFlag(value: string | undefined): boolean {
   return value !== undefined && /^-[^\d.]/.test(value);
 }
 
-function missingFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
-  return Object.entries(options)
-    .filter(([name, { demandOption }]) => demandOption && !flags.some((flag) => flag.name === name))
-    .map(([name, option]) => ({ path: `--${name}`, message: `missing: ${meaningOf(option)}` }));
-}
-
-function repeatedFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
-  const names = flags.flatMap(({ name }) => (name === undefined ? [] : [name]));
-  return Object.entries(options)
-    .filter(([name, option]) => !isSwitch(option) && !option.array && names.filter((one) => one === name).length > 1)
-    .map(([name]) => ({ path: `--${name}`, message: "given more than once" }));
-}
-
-function conflictingFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
-  const given = givenNames(flags);
-  return Object.entries(options)
-    .filter(([name, { conflicts }]) => conflicts !== undefined && given.has(name) && given.has(conflicts))
-    .map(([name, { conflicts }]) => ({ path: `--${name}`, message: `not together with --${conflicts}` }));
-}
-
-function lonelyFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
-  const given = givenNames(flags);
-  return Object.entries(options)
-    .filter(([name, { needs }]) => needs !== undefined && given.has(name) && !given.has(needs))
-    .map(([name, { needs }]) => ({ path: `--${name}`, message: `only together with --${needs}` }));
-}
-
-function givenNames(flags: readonly Flag[]): ReadonlySet<string | undefined> {
-  return new Set(flags.filter(({ value }) => value !== "false").map(({ name }) => name));
+/** Flags that are given twice, exclude each other, lack the flag that they need, or are missing. */
+function brokenRules(flags: readonly Flag[], options: Options, areKnown: boolean): readonly Problem[] {
+  const names = flags.flatMap(({ name }) => name ?? []);
+  const on = new Set(flags.flatMap(({ name, value }) => (name === undefined || value === "false" ? [] : [name])));
+  return Object.entries(options).flatMap(([name, option]) => {
+    const { conflicts = "", needs, array, demandOption } = option;
+    const isRepeated = !isSwitch(option) && !array && names.filter((one) => one === name).length > 1;
+    const messages = [
+      isRepeated && "given more than once",
+      on.has(name) && on.has(conflicts) && `not together with --${conflicts}`,
+      on.has(name) && needs !== undefined && !on.has(needs) && `only together with --${needs}`,
+      areKnown && demandOption && !names.includes(name) && `missing: ${meaningOf(option)}`,
+    ];
+    return messages.flatMap((message) => (message ? [{ path: `--${name}`, message }] : []));
+  });
 }
 
 /** Problems of the positional arguments: missing, or too many. */

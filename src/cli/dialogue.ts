@@ -1,7 +1,7 @@
 import * as prompts from "@clack/prompts";
 import { InterruptedError } from "../errors.js";
-import { blankControls, cutText } from "../safe-text.js";
 import { wrapToWidth } from "./display-width.js";
+import { terminalText } from "./text.js";
 
 /** An answer to choose from. */
 export interface Choice<Value> {
@@ -69,7 +69,7 @@ export function openDialogue({ input, output }: Terminal, signal: AbortSignal, c
   return {
     isInteractive: true,
     say: (text) =>
-      prompts.log.message(wrapToWidth(lineText(text, 600), output.columns - guide.length).join("\n"), { output }),
+      prompts.log.message(wrapToWidth(terminalText(text, 600), output.columns - guide.length).join("\n"), { output }),
     ask: async (questions) => {
       const answers = new Map<string, string>();
       for (const { message, example, flag, isSecret } of questions) {
@@ -105,7 +105,7 @@ function isCancelled(answer: unknown): answer is Cancelled {
 function optionsFrom(choices: readonly Choice<unknown>[]) {
   return choices.map(({ label, hint }, value) => ({
     value,
-    label: lineText(label, longestLabel),
+    label: terminalText(label, longestLabel),
     ...(hint === undefined ? {} : { hint }),
   }));
 }
@@ -118,8 +118,4 @@ function valueAt<Value>(choices: readonly Choice<Value>[], at: number): Value {
 
 function requireText(text: string | undefined): string | undefined {
   return text?.trim() ? undefined : "Enter a value, or press Ctrl-C to stop.";
-}
-
-function lineText(text: string, longest: number): string {
-  return cutText(blankControls(text), longest);
 }

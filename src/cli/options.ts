@@ -18,7 +18,7 @@ export const runPositional = {
     type: "string",
     demandOption: true,
     names: "folder",
-    describe: "run folder, or a job: its newest complete run",
+    describe: "run folder, or a job (its newest complete run), or a job and a run, as in nightly@20261119",
   },
 } as const satisfies Positionals;
 

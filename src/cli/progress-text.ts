@@ -28,7 +28,8 @@ interface Progress {
   };
 }
 
-interface Count {
+/** A count, for example of documents, and how many there are. */
+export interface Count {
   readonly noun: string;
   readonly done: number;
   readonly of?: number;
@@ -90,8 +91,8 @@ export class RecentRate {
   }
 }
 
-/** Renders a task. `ask` returns its progress. */
-export function renderWork(ask: () => Progress): Rendering {
+/** Renders a task. `ask` returns its progress. `isEndless`: it may wait for days. */
+export function renderWork(ask: () => Progress, isEndless = false): Rendering {
   const pace = new Pace();
   const measure = (elapsed: number) => pace.measure(ask(), elapsed);
   return {
@@ -107,6 +108,7 @@ export function renderWork(ask: () => Progress): Rendering {
       return [renderBarLine(measured.share, line, screen)];
     },
     drawEvery: 100,
+    isEndless,
   };
 }
 
@@ -197,10 +199,15 @@ export function within(step: string, progress: Progress): Progress {
   return { ...progress, step: progress.step === readingDocuments ? step : `${step} · ${progress.step}` };
 }
 
-export function renderReading(runProgress: ReadProgress): Rendering {
+/** Renders what is read, in bytes by default, or the dump that is made for it. */
+export function renderReading(
+  progress: ReadProgress & { readonly dump?: RunProgress | undefined },
+  unit: Progress["unit"] = "byte",
+): Rendering {
   return renderWork(() => {
-    const { step, expected, done } = runProgress;
-    return { step, done, of: expected > 0 ? expected : undefined, unit: "byte" };
+    const { step, expected, done, dump } = progress;
+    if (dump !== undefined) return within(step, progressOfRun(dump));
+    return { step, done, of: expected > 0 ? expected : undefined, unit };
   });
 }
 

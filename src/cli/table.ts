@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { isBucketUrl } from "../job/s3-url.js";
 import { cutToWidth, padEnd, padStart, widthOf, wrapToWidth } from "./display-width.js";
-import { type Page, plain } from "./text.js";
+import { type Page, type Paint, plain } from "./text.js";
 
 /** How a column adapts when the terminal is too narrow. Numbers and ids are never truncated. */
 export interface TableColumn {
@@ -23,16 +23,29 @@ export interface Column<Row> extends TableColumn {
   readonly cell: (row: Row) => string;
 }
 
-/** Renders the lines of a heading, then those of each row. `colourOf`: the colour of a row. */
+/** Renders a heading and rows. `paintOf`: the colour of a row. */
 export function renderTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { paint, columns: width }: Page,
-  colourOf: (row: Row) => (line: string) => string = () => plain,
-): readonly (readonly string[])[] {
-  const cells = [columns.map(({ head }) => head), ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
-  const [head = [], ...lines] = layOutTable(cells, { columns, width });
-  return [head.map(paint.faint), ...rows.map((row, at) => (lines[at] ?? []).map(colourOf(row)))];
+  paintOf: (row: Row) => keyof Paint | undefined = () => undefined,
+): readonly string[] {
+  const [head = [], ...lines] = layOutTable(cellsOf(rows, columns), { columns, width });
+  const painted = rows.flatMap((row, at) => {
+    const colour = paintOf(row);
+    return (lines[at] ?? []).map(colour ? paint[colour] : plain);
+  });
+  return [...head.map(paint.faint), ...painted];
+}
+
+/** Whether a table fits the page. */
+export function fitsPage<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { columns: width }: Page) {
+  const shape = { columns, width };
+  return chooseLayout(columnWidths(cellsOf(rows, columns), shape), shape).fits;
+}
+
+function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly (readonly string[])[] {
+  return [columns.map(({ head }) => head), ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
 }
 
 interface TableShape {
@@ -48,15 +61,15 @@ const indent = "    ";
 
 /**
  * Lays out rows in columns that fit the width, and returns the lines of each row. If they do not fit, it truncates names, then
- * moves ids to separate lines, then drops columns. A row with one cell is a remark and is wrapped.
+ * moves ids to separate lines, then drops columns. A row with one of several cells is a remark and is wrapped.
  */
 export function layOutTable(rows: readonly (readonly string[])[], shape: TableShape): readonly (readonly string[])[] {
   const { columns, width, gap = 2 } = shape;
-  const { idAlone, shown } = chooseLayout(columnWidths(rows), shape);
+  const { idAlone, shown } = chooseLayout(columnWidths(rows, shape), shape);
   const sentences = columns.findIndex(({ wraps }) => wraps);
   return rows.map((row) => {
-    const [first = "", ...others] = row;
-    if (others.length === 0) return wrapToWidth(first, width, indent);
+    const [first = ""] = row;
+    if (isRemark(row, shape)) return wrapToWidth(first, width, indent);
     const cells = shown.map(({ at, width }) => padded(cutToWidth(row[at] ?? "", width), width, columns[at]));
     const line = `${idAlone ? "  " : ""}${cells.join(" ".repeat(gap))}`;
     const sentence = row[sentences] ?? "";
@@ -81,6 +94,7 @@ function withSentence(line: string, sentence: string, width: number): readonly s
 /** The columns shown side by side, with their widths. */
 interface Layout {
   readonly idAlone: boolean;
+  readonly fits: boolean;
   readonly shown: readonly { readonly at: number; readonly width: number }[];
 }
 
@@ -101,25 +115,26 @@ function chooseLayout(natural: readonly number[], { columns, width, gap = 2 }: T
     const room = width - (layout.idAlone ? 2 : 0) - gap * (layout.numbers.length - 1);
     return { idAlone: layout.idAlone, ...squeezed(layout.numbers, natural, columns, room) };
   });
-  const narrowest = layouts.at(-1) ?? { idAlone: false, shown: [] };
+  const narrowest = layouts.at(-1) ?? { idAlone: false, fits: false, shown: [] };
   return layouts.find(({ fits }) => fits) ?? narrowest;
 }
 
-/** Shrinks columns that may be truncated, one after another, until the row fits. */
+/** Shrinks the widest of the columns that may be truncated until the row fits. */
 function squeezed(
   numbers: readonly number[],
   natural: readonly number[],
   columns: readonly TableColumn[],
   room: number,
 ) {
-  let excess = numbers.reduce((sum, at) => sum + (natural[at] ?? 0), 0) - room;
-  const shown = numbers.map((at) => {
-    const [own, least] = [natural[at] ?? 0, columns[at]?.least];
-    const width = least === undefined || excess <= 0 ? own : Math.min(own, Math.max(least, own - excess));
-    excess -= own - width;
-    return { at, width };
-  });
-  return { shown, fits: excess <= 0 };
+  const capped = (cap: number) =>
+    numbers.map((at) => {
+      const [own, least] = [natural[at] ?? 0, columns[at]?.least];
+      return { at, width: least === undefined ? own : Math.min(own, Math.max(least, cap)) };
+    });
+  const fits = (cap: number) => capped(cap).reduce((sum, { width }) => sum + width, 0) <= room;
+  let cap = Math.max(0, ...natural);
+  while (cap > 0 && !fits(cap)) cap--;
+  return { shown: capped(cap), fits: fits(cap) };
 }
 
 /** Renders files and folders with their meanings. */
@@ -140,11 +155,15 @@ export function shortPath(path: string): string {
   return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
 }
 
-/** The terminal width of each column, from its widest cell. Rows with one cell do not count. */
-function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+function isRemark(row: readonly string[], { columns }: TableShape): boolean {
+  return row.length === 1 && columns.length > 1;
+}
+
+/** The terminal width of each column, from its widest cell. Remarks do not count. */
+function columnWidths(rows: readonly (readonly string[])[], shape: TableShape): readonly number[] {
   const widths: number[] = [];
   for (const row of rows) {
-    if (row.length === 1) continue;
+    if (isRemark(row, shape)) continue;
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
   }
   return widths;

@@ -2,7 +2,6 @@ import { styleText } from "node:util";
 import { jsonText } from "../rows/exact-json.js";
 import { blankControls, cutText, escapeControls } from "../safe-text.js";
 import { causeFirst } from "../words.js";
-import { wrapToWidth } from "./display-width.js";
 
 const formats = { good: "green", warn: "yellow", bad: "red", strong: "bold", faint: "dim" } as const;
 
@@ -34,27 +33,6 @@ export interface Page {
 
 export function pageFor(stream: { readonly isTTY?: boolean; readonly columns?: number }, env: NodeJS.ProcessEnv): Page {
   return { paint: paintFor(stream, env), columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY };
-}
-
-/** The page inside a margin of two columns. */
-export function inset({ paint, columns }: Page): Page {
-  return { paint, columns: columns - 2 };
-}
-
-/** Wraps a text to the page, and paints its lines. All lines but the first have two more blanks of indent. */
-export function wrapped(text: string, { columns }: Pick<Page, "columns">, paint = plain): readonly string[] {
-  return wrapToWidth(text, columns, `${/^ */.exec(text)}  `).map(paint);
-}
-
-/** Renders the first `most` items, and a line that counts the others. */
-export function firstOf<T>(
-  all: readonly T[],
-  most: number,
-  linesOf: (each: T) => readonly string[],
-  others: (count: number) => readonly string[],
-): readonly string[] {
-  const more = all.length - most;
-  return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
 }
 
 /** Milliseconds as seconds for JSON, with three decimals; null if unknown. */

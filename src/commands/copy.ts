@@ -1,19 +1,41 @@
-import { defineCommand, type Options } from "../cli/command.js";
-import { findOptionsFrom } from "../cli/options.js";
-import { progressOfRun, renderWork, within } from "../cli/progress-text.js";
-import type { Rendering } from "../cli/progress-view.js";
+import { chunksText, countText, numberText } from "../amounts.js";
+import { defineCommand, type Environment, type Options } from "../cli/command.js";
+import { findOptionsFrom, runPositional } from "../cli/options.js";
+import { commandsBelow, type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
+import { type Column, shortPath } from "../cli/table.js";
+import { type Page, terminalText } from "../cli/text.js";
 import type { Problem } from "../errors.js";
 import {
+  type CopyPlan,
+  type DatasetPlan,
+  type DocumentPlan,
+  type LossPart,
+  wishedName,
+} from "../restore/copy/copy-plan.js";
+import {
+  type CopiedDocument,
   type CopyOptions,
-  type CopyProgress,
   type CopyResult,
   type CopyRun,
   copyResult,
   emptyCopyProgress,
+  isMade,
+  stateOf,
 } from "../restore/copy/copy-result.js";
-import { renderCopied } from "./copy/copied.js";
-import { askToCopy } from "./restore/questions.js";
-import { keyFrom, positionals, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
+import type { Confirmed } from "../restore/lost/restore-options.js";
+import { commandText, type Invocation, withoutOption } from "../shell-text.js";
+import { nameAndId, nameText } from "../words.js";
+import { askToSend, openQuestions } from "./restore/questions.js";
+import {
+  applyCommand,
+  differencesIn,
+  mustKnow,
+  placesOf,
+  type Trouble,
+  troublesIn,
+  verdictOf,
+} from "./restore/rows.js";
+import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump copy nightly --to https://new.example.com/v1
@@ -44,7 +66,7 @@ export function copyCommand(load: () => Promise<CopyRun>) {
   return defineCommand({
     name: "copy <run>",
     about: "bring whole documents to another service; without --apply, only plan it",
-    positionals,
+    positionals: runPositional,
     options,
     epilog,
     results: () => ({ copy: copyResult }),
@@ -59,7 +81,7 @@ export function copyCommand(load: () => Promise<CopyRun>) {
       const baseUrl = args.to.replace(/\/+$/, "");
       const settings = { ...more, concurrency, folder, key, progress, baseUrl, dataset: args.dataset };
       const work = {
-        ...{ progress, renderProgress: renderCopy },
+        progress,
         ask: (planned: CopyResult) => askToCopy(planned, args.yes, environment),
         execute: (confirm: CopyOptions["confirm"]) => copy({ ...settings, confirm }),
       };
@@ -80,22 +102,262 @@ async function readDataset(given: string, path: string): Promise<string | Proble
   return problem ? { path, message: `${problem.message}; or new` } : given.toLowerCase();
 }
 
-/** Renders the progress of a copy in chunks and child chunks, or in documents if there are no chunks to write. */
-export function renderCopy(progress: CopyProgress): Rendering {
-  return renderWork(() => {
-    const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = progress;
-    const { children, childrenDone } = progress;
-    if (dump !== undefined) return within(step, progressOfRun(dump));
-    if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
-    const counts = [
-      ...(documentsFailed > 0 ? [{ noun: "failed document", done: documentsFailed }] : []),
-      ...(documents > 0 ? [{ noun: "document", done: documentsDone, of: documents }] : []),
-      ...(chunks > 0 ? [{ noun: "chunk", done: chunksDone, of: chunks }] : []),
-      ...(children > 0 ? [{ noun: "child chunk", done: childrenDone, of: children }] : []),
-      ...(writes > 0 ? [{ noun: "request", done: writes }] : []),
-    ];
-    const [done, of] = [chunksDone + childrenDone, chunks + children];
-    if (of > 0) return { step, unit: children > 0 ? "row" : "chunk", done, of, counts };
-    return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts };
+/** Shows the plan and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */
+async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
+  const { base_url, counts } = planned;
+  if (yes || counts.writes === 0) return { go: true };
+  const dialogue = await openQuestions(environment, (page) => renderCopyPlan(planned, page));
+  const documents = countText(counts.documents, "document");
+  return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
+}
+
+/** Maximum datasets, documents, losses and problems to show. */
+const most = 20;
+
+/**
+ * Renders the plan of a copy: each dataset with its documents, everything left out, totals, warnings, and the next commands.
+ * Without an invocation, it shows no commands, because a question follows.
+ */
+export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
+  const { run, base_url, plan, counts } = result;
+  const left = documentsIn(plan).flatMap(({ document_id: id, refused }) =>
+    refused === null ? [] : [{ id, row: null, reason: refused }],
+  );
+  const title = counts.writes > 0 ? "Write it:" : "Check again what is there:";
+  return renderParagraphs(
+    [
+      [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
+      ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
+      [troublesIn("Left out:", left, namesIn(plan), { documents: most, rows: 1 })],
+      totals(result),
+      [counts.documents > 0 && warnings],
+      [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
+    ],
+    page,
+  );
+}
+
+function documentsIn({ datasets }: CopyPlan): readonly DocumentPlan[] {
+  return datasets.flatMap(({ documents }) => documents);
+}
+
+/** Names of datasets and documents by their ids in the dump; null for an unknown name. */
+function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | null> {
+  const named = datasets.flatMap(({ dataset_id, dataset_name, documents }) => [
+    [dataset_id, dataset_name] as const,
+    ...documents.map(({ document_id, document_name }) => [document_id, document_name] as const),
+  ]);
+  return new Map(named.map(([id, name]) => [id, knownName(name, id)]));
+}
+
+/** The service does not always have a name; the dump then has the id in its place. */
+function knownName(name: string, id: string): string | null {
+  return name === id ? null : name;
+}
+
+function totals({ counts, plan }: CopyResult): readonly Part[] {
+  const { datasets, documents, chunks, children, writes, characters, there, left_out } = counts;
+  const place = datasets > 0 ? ` into ${countText(datasets, "new dataset")}` : "";
+  const coming = `${countText(documents, "document")}${place}: ${chunksText({ chunks, child_chunks: children })}`;
+  const cost = `${countText(writes, "write request")} or more; ${countText(characters, "character")} to embed, which costs tokens`;
+  const rest = [there > 0 && `${numberText(there)} there already`, left_out > 0 && `${numberText(left_out)} left out`];
+  const unwritten = rest.filter(Boolean).join(", ");
+  const questions = documentsIn(plan).filter((document) => {
+    return stateOf(document) === "comes" && document.doc_form === "qa_model";
+  }).length;
+  return [
+    { head: "plan", text: writes === 0 ? "nothing to write" : coming },
+    writes > 0 && cost,
+    children > 0 &&
+      "child chunks: the service makes its own; each one that is wrong or missing costs one more write request",
+    // The service calls a language model for every new one, to generate questions about its text.
+    questions > 0 && `${countText(questions, "qa_model document")}: each stub costs one language model call`,
+    unwritten !== "" && `documents that are not written: ${unwritten}`,
+  ];
+}
+
+const warnings = mustKnow(
+  "Never copied: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.",
+  "Links in the texts to files of the old service still lead there.",
+  "Do not index a restored document again: that leaves only the text of the stub that it was made from.",
+);
+
+/** The plan of a dataset: the target dataset with settings, fields and tags; the documents; the losses. */
+function datasetEntry(plan: DatasetPlan): Entry {
+  const { dataset_id: id, dataset_name: name, target, documents } = plan;
+  const isUsed = target.kind === "there" || isMade(plan);
+  const inState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
+  return {
+    text: nameAndId(knownName(name, id), terminalText(id, 80)),
+    paint: "strong",
+    below: [
+      ...(isUsed ? factsOf(plan) : ["→ no dataset is made, because none of its documents is copied"]),
+      ...firstRows([...inState("comes"), ...inState("there")], most, columns),
+      ...lossParts(plan),
+    ],
+  };
+}
+
+function factsOf(plan: DatasetPlan): readonly Part[] {
+  const { fields, built_in_fields, tags } = plan;
+  const names = [...fields.map(({ name, type }) => `${name} (${type})`), built_in_fields && "the built-in ones"];
+  const named = names.filter(Boolean).join(", ");
+  return [
+    targetText(plan),
+    `settings: ${settingsText(plan)}`,
+    named !== "" && `metadata fields: ${terminalText(named, 400)}`,
+    tags.length > 0 && `tags: ${terminalText(tags.join(", "), 400)}`,
+  ];
+}
+
+/** The maximum length of a dataset name, in characters (POST /datasets of the Knowledge API). */
+const longestName = 40;
+
+function targetText(plan: DatasetPlan): string {
+  const { dataset_name, target } = plan;
+  const wished = wishedName(plan);
+  if (target.kind === "there") return `→ the dataset ${nameAndId(target.name, terminalText(target.id, 80))}`;
+  if (target.name === dataset_name) return "→ a new dataset of the same name";
+  if (target.name === wished)
+    return `→ a new dataset, ${nameText(target.name)}, as the service needs one for each form`;
+  const why = [...wished].length > longestName ? `is longer than ${longestName} characters` : "is taken there";
+  return `→ a new dataset, ${nameText(target.name)}, as the name ${why}`;
+}
+
+/** The settings of a new dataset that cost money or that the service may not support. */
+function settingsText({ target, settings }: DatasetPlan): string {
+  if (target.kind === "there") return "they stay as they are";
+  const { indexing_technique, embedding_model: model, embedding_model_provider: provider, permission } = settings;
+  const from = provider === null ? "" : ` of ${provider}`;
+  const all = [indexing_technique, model === null ? null : `embeddings by ${model}${from}`, permission];
+  return terminalText(all.filter(Boolean).join(", "), 300);
+}
+
+/** The table of documents. A narrow terminal drops the counts first. */
+const columns: readonly Column<DocumentPlan>[] = [
+  { head: "document", cell: nameOf, least: 14 },
+  { head: "form", cell: ({ doc_form }) => terminalText(doc_form, 40), drop: 2 },
+  { head: "chunks", cell: ({ chunks }) => numberText(chunks), right: true },
+  { head: "children", cell: ({ children }) => numberText(children), right: true, drop: 3 },
+  { head: "disabled", cell: ({ disabled }) => numberText(disabled), right: true, drop: 1 },
+  { head: "characters", cell: ({ characters }) => numberText(characters), right: true },
+  { head: "", cell: remarkOn, wraps: true },
+];
+
+function nameOf({ document_name: name, document_id: id }: DocumentPlan): string {
+  return nameText(knownName(name, id) ?? "") || terminalText(id, 80);
+}
+
+function remarkOn({ earlier, enabled, archived }: DocumentPlan): string {
+  if (earlier?.state === "restored") return "there already";
+  return [earlier !== null && "begun earlier", !enabled && "ends disabled", archived && "ends archived"]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** By the part that a copy loses: text that names the part and how many rows lose it. */
+const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
+  chunks: (rows) => countText(rows, "chunk"),
+  children: (rows) => countText(rows, "child chunk"),
+  attachments: (rows) => `attachments of ${countText(rows, "chunk")}`,
+  summaries: (rows) => `summaries of ${countText(rows, "chunk")}`,
+  states: (rows) => `the enabled state of ${countText(rows, "chunk")}`,
+  metadata: (rows) => countText(rows, "metadata value"),
+  settings: () => "settings",
+  "process rule": () => "process rule",
+  source: () => "source",
+};
+
+/** The expected losses of a dataset and its documents, each once: `summaries of 5 chunks (2 documents): no request writes them`. */
+function lossParts({ losses, documents }: DatasetPlan): readonly Part[] {
+  const all = [
+    ...losses.map((loss) => ({ ...loss, names: [] as readonly string[] })),
+    ...documents.flatMap(({ document_name, losses }) => losses.map((loss) => ({ ...loss, names: [document_name] }))),
+  ];
+  const shared = [...Map.groupBy(all, ({ part, reason }) => `${part}: ${reason}`).values()];
+  const partOf = (same: typeof all): Part => {
+    const [first] = same;
+    const names = same.flatMap((loss) => loss.names);
+    const rows = same.reduce((sum, loss) => sum + loss.rows, 0);
+    const of = names.length === 1 ? nameText(names[0] ?? "") || "1 document" : countText(names.length, "document");
+    const place = names.length === 0 ? "" : ` (${of})`;
+    return first && `- ${subjects[first.part](rows)}${place}: ${terminalText(first.reason, 300)}`;
+  };
+  return shared.length === 0 ? [] : ["Not copied:", ...firstOf(shared, most, partOf)];
+}
+
+/** Renders the result of a copy: the verdict, everything missing and why, the findings of the proof, and the next commands. */
+export function renderCopied(result: CopyResult, page: Page, invocation: Invocation): string {
+  const { applied, plan, differences, proof, journal, base_url, run } = result;
+  if (applied === null) return renderCopyPlan(result, page, invocation);
+  const names = namesIn(plan);
+  const documents = documentsIn(plan);
+  const refused = documents.flatMap(({ document_id: id, refused }) =>
+    refused === null ? [] : [{ id, row: null, reason: `left out: ${refused}` }],
+  );
+  const missing = [...refused, ...applied.documents.flatMap(troublesOf)];
+  const outcomes = new Map(applied.documents.map(({ document_id, outcome }) => [document_id, outcome]));
+  const isRestored = ({ document_id, earlier }: DocumentPlan) =>
+    (outcomes.get(document_id) ?? earlier?.state) === "restored"; // by this run of the command, or by an earlier one
+  const restored = documents.filter(isRestored).length;
+  const earlier = documents.some((document) => document.earlier !== null) ? ", earlier ones included" : "";
+  const problemOf = (problem: string) => terminalText(problem, 400);
+  const compare = { program: invocation.program, args: ["verify", shortPath(run.folder), "--against", base_url] };
+  return renderParagraphs(
+    [
+      [
+        verdictOf(
+          result,
+          `${numberText(restored)} of ${countText(documents.length, "document")}`,
+          "they are as in the run",
+        ),
+        {
+          text: `${countText(applied.writes, "write request")} to ${terminalText(base_url)}${earlier}`,
+          paint: "faint",
+        },
+      ],
+      [targetsOf(plan, applied.documents)],
+      [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
+      [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
+      [differencesIn("Found by the proof:", differences ?? [], names)],
+      placesOf(proof, "the proof: the documents as they are now", journal),
+      ...nextSteps(result, invocation).map((part) => [part]),
+      [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
+    ],
+    page,
+  );
+}
+
+/** The names and ids of the datasets that received documents, so that you can find them at the service. */
+function targetsOf({ datasets }: CopyPlan, copied: readonly CopiedDocument[]): Part {
+  const targets = datasets.flatMap(({ target, documents }) => {
+    const ids = new Set(documents.map(({ document_id }) => document_id));
+    const into = copied.find((each) => ids.has(each.document_id) && each.target_dataset_id !== null);
+    const id = target.kind === "there" ? target.id : into?.target_dataset_id;
+    return id ? [nameAndId(target.name, terminalText(id, 80))] : [];
   });
+  return titled(
+    targets.length === 1 ? "Dataset:" : "Datasets:",
+    firstOf(targets, most, (text) => text),
+  );
+}
+
+/** A document that was not completely copied: first why, then its failed rows. */
+function troublesOf({ document_id: id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
+  if (outcome === "restored") return [];
+  const rows = failed.map((row) => ({ id, row, reason: row.reason }));
+  return [{ id, row: null, reason: `${outcome}: ${reason ?? "no reason is known"}` }, ...rows];
+}
+
+function nextSteps({ applied, status, differences }: CopyResult, invocation: Invocation): readonly Part[] {
+  const again = applyCommand(withoutOption(invocation, "dataset", "new")); // new would start another copy
+  const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
+  const isUnproved = status === "partial" && differences === null;
+  const mends = isMissing || isUnproved || (applied?.problems.length ?? 0) > 0;
+  return [
+    mends && commandsBelow("Once the cause is gone, run this again; nothing is written twice:", again),
+    !isMissing &&
+      status === "different" &&
+      commandsBelow("To restore a document again, delete its copy at the service, then run:", again),
+  ];
 }

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { comparisonMemoryOption, findOptionsFrom, outOption } from "../cli/options.js";
@@ -5,9 +6,10 @@ import { jsonItems, printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress-text.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import {
-  type ChangeCounts,
   type ChangeResult,
   type ChunkChange,
+  changeCounts,
+  chunkChange,
   type DocumentDiff,
   diffResult,
   type RunDiff,
@@ -105,24 +107,8 @@ async function show(diff: RunDiff, changes: Changes, args: DiffArguments, enviro
   return printResult(environment, await renderDiff(diff, changes, table));
 }
 
-const changeColumns = [
-  "dataset_id",
-  "document_id",
-  "level",
-  "kind",
-  "lost",
-  "manual_edit",
-  "old_id",
-  "new_id",
-  "old_segment_id",
-  "new_segment_id",
-  "old_position",
-  "new_position",
-  "fields",
-  "old_beginning",
-  "new_beginning",
-] as const;
-const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "manual_edits"] as const;
+const changeColumns = v.keyof(v.omit(chunkChange, ["text"])).options;
+const countColumns = v.keyof(changeCounts).options;
 const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
 /** The last columns, so that the counts before them keep their positions. */
 const nameColumns = ["dataset_name", "document_name"] as const;
@@ -140,16 +126,12 @@ async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean)
 /** Yields CSV with one row per document, including documents without differences. */
 async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerator<string> {
   const kinds = ["chunks", "child_chunks"] as const;
-  yield csvLine([
-    ...documentColumns,
-    ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`)),
-    ...nameColumns,
-  ]);
-  const counts = (all: ChangeCounts) => countColumns.map((name) => String(all[name]));
+  const counted = kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`));
+  yield csvLine([...documentColumns, ...counted, ...nameColumns]);
   for (const document of documents) {
-    const cells = documentColumns.map((name) => cellOf(document[name]));
-    const names = nameColumns.map((name) => cellOf(document[name]));
-    yield csvLine([...cells, ...counts(document.chunks), ...counts(document.child_chunks), ...names]);
+    const cellsOf = (names: typeof documentColumns | typeof nameColumns) => names.map((name) => cellOf(document[name]));
+    const counts = kinds.flatMap((kind) => countColumns.map((name) => String(document[kind][name])));
+    yield csvLine([...cellsOf(documentColumns), ...counts, ...cellsOf(nameColumns)]);
   }
 }
 
@@ -177,11 +159,10 @@ function cellOf(value: string | number | boolean | null | readonly string[]): st
 }
 
 function textCell(parts: readonly TextPart[] | undefined): string | null {
-  return parts
-    ? markedWords(parts)
-        .map(({ text }) => text)
-        .join("")
-    : null;
+  if (!parts) return null;
+  return markedWords(parts)
+    .map(({ text }) => text)
+    .join("");
 }
 
 function csvLine(cells: readonly (string | null)[]): string {

@@ -24,7 +24,6 @@ import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
 import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
-import { renderRestore } from "./restore.js";
 
 const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
@@ -169,13 +168,12 @@ async function backUp(job: Job, { env, signal, view }: Environment): Promise<Run
 const apart = 2_000;
 
 function renderWait(progress: ReindexProgress): Rendering {
-  const rendering = renderWork(() => {
+  return renderWork(() => {
     const { done, begun, of } = progress;
     const note = begun > 0 ? `${countText(begun, "document")} being indexed` : undefined;
     const counts = [{ noun: "document", done, of }];
     return { step: "waiting for the re-index", unit: "document", done, of, counts, note };
-  });
-  return { ...rendering, isEndless: true };
+  }, true);
 }
 
 function pause(milliseconds: number, ending: AbortSignal): Promise<unknown> {
@@ -224,5 +222,5 @@ async function restore(
     return askToApply(planned, args.yes, environment);
   };
   const execute = (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm });
-  return watchWork({ progress, renderProgress: renderRestore, ask, execute }, environment);
+  return watchWork({ progress, ask, execute }, environment);
 }

@@ -2,8 +2,9 @@ import { rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as v from "valibot";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { padEnd, wrapToWidth } from "../cli/display-width.js";
+import { padEnd } from "../cli/display-width.js";
 import { allowHttp, dialogueFrom, formatOption, outOption } from "../cli/options.js";
+import { commandsBelow, renderParagraphs } from "../cli/outline.js";
 import type { Page } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
@@ -115,17 +116,16 @@ function nameFor(path: string): string | undefined {
   return isJobName(near) ? near : "export";
 }
 
-function renderNext({ written, needs }: Written, path: string, { columns }: Page): string {
+function renderNext({ written, needs }: Written, path: string, page: Page): string {
   const [, keyFile] = written;
   const file = shellText(path);
-  const commands = [...needs, `kbdump plan ${file}`, `kbdump run ${file}`];
-  return [
-    ...wrapToWidth(`Wrote ${written.join(" and ")}.`, columns),
-    ...(keyFile === undefined ? [] : wrapToWidth(`Keep ${keyFile} secret and out of version control.`, columns)),
-    "",
-    "Next:",
-    ...commands.map((command) => `  ${command}`),
-  ].join("\n");
+  return renderParagraphs(
+    [
+      [`Wrote ${written.join(" and ")}.`, keyFile && `Keep ${keyFile} secret and out of version control.`],
+      [commandsBelow("Next:", ...needs, `kbdump plan ${file}`, `kbdump run ${file}`)],
+    ],
+    page,
+  );
 }
 
 /** The result of `kbdump init --json`. */

@@ -3,15 +3,16 @@ import { ageText, bytesText, countText, durationText, numberText } from "../amou
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
+import { firstRows, renderParagraphs } from "../cli/outline.js";
 import { printReason } from "../cli/output.js";
 import { type Column, renderTable } from "../cli/table.js";
-import { type Page, plain, secondsFrom, terminalText } from "../cli/text.js";
+import { type Page, secondsFrom, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
 import { time } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
-import type { ListedRun, RunAtWork, RunList, ShardSet } from "../store/list-runs.js";
+import type { RunList } from "../store/list-runs.js";
 
 const epilog = `Examples:
   kbdump list
@@ -91,21 +92,16 @@ export const command = defineCommand({
   results: () => ({ list: listResult }),
   async run(args, environment) {
     const now = new Date();
-    const jobs = args.jobs ?? [];
-    const lists: readonly RunList[] =
-      jobs.length > 0
-        ? await oneByOne(jobs, (job) => listJob(job, args, now, environment))
-        : await listJobs(args, now, environment);
-    const stale = staleTexts(lists, now.getTime(), args.maxAge?.age);
-    const result: ListResult = {
-      status: stale.length > 0 ? "stale" : "ok",
-      jobs: lists.map((list) => jobJson(list, now.getTime())),
-    };
-    await environment.print(result, ({ paint }) => {
-      const view = { paint, columns: environment.stdout.columns ?? 100, now: now.getTime() };
-      const { out = defaultDir } = args;
-      return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, out, view);
-    });
+    const words = args.jobs ?? [];
+    const lists = words.length > 0 ? listNamed(words, args, now, environment) : listAll(args, now, environment);
+    const jobs = (await lists).map((list) => jobOf(list, now.getTime()));
+    const stale = args.maxAge === undefined ? [] : staleTexts(jobs, args.maxAge.age);
+    const result: ListResult = { status: stale.length > 0 ? "stale" : "ok", jobs };
+    await environment.print(result, (page) =>
+      words.length > 0
+        ? jobs.map((job) => renderRuns(job, page)).join("\n\n")
+        : renderJobs(jobs, args.out ?? defaultDir, page),
+    );
     for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge?.given}`, args, environment);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
@@ -117,39 +113,40 @@ function readAge(given: string, path: string) {
   return typeof age === "number" ? { age, given } : age;
 }
 
-async function listJob(job: string, args: ListArguments, now: Date, environment: Environment): Promise<RunList> {
+async function listNamed(
+  words: readonly string[],
+  args: ListArguments,
+  now: Date,
+  environment: Environment,
+): Promise<readonly RunList[]> {
   const { findNamed } = await import("../store/find-named.js");
   const { listRuns } = await import("../store/list-runs.js");
-  const found = await findNamed(job, findOptionsFrom(args, environment));
-  if (found.kind === "job" && found.run === undefined) return listRuns(found.location, now, found.copy);
-  const message = "expected a job: its name, its folder or its job file";
-  throw new UsageError("Nothing was listed:", [{ path: job, message }]);
+  const lists: RunList[] = [];
+  for (const word of words) {
+    const found = await findNamed(word, findOptionsFrom(args, environment));
+    if (found.kind !== "job" || found.run !== undefined)
+      throw notListed(word, "expected a job: its name, its folder or its job file");
+    lists.push(await listRuns(found.location, now, found.copy));
+  }
+  return lists;
 }
 
-async function listJobs(args: ListArguments, now: Date, environment: Environment): Promise<readonly RunList[]> {
+async function listAll(args: ListArguments, now: Date, environment: Environment): Promise<readonly RunList[]> {
   const { out: dir = defaultDir } = args;
   const { jobsIn, namesInBucket } = await import("../store/find-named.js");
-  if (isBucketUrl(dir)) {
-    const names = await namesInBucket(dir, findOptionsFrom(args, environment));
-    return oneByOne(names, (name) => listJob(name, args, now, environment));
-  }
+  if (isBucketUrl(dir))
+    return listNamed(await namesInBucket(dir, findOptionsFrom(args, environment)), args, now, environment);
   const { listRuns } = await import("../store/list-runs.js");
   const names = await jobsIn(dir);
-  if (names) {
-    const output = { dir, bucket: undefined, keep: undefined };
-    return oneByOne(names, (name) => listRuns({ name, output }, now));
-  }
-  const message = "there is no such folder; name a job file, or the output folder with --out";
-  throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
+  if (!names) throw notListed(dir, "there is no such folder; name a job file, or the output folder with --out");
+  const lists: RunList[] = [];
+  for (const name of names)
+    lists.push(await listRuns({ name, output: { dir, bucket: undefined, keep: undefined } }, now));
+  return lists;
 }
 
-async function oneByOne<Item, Result>(
-  items: readonly Item[],
-  read: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (const item of items) results.push(await read(item));
-  return results;
+function notListed(path: string, message: string): UsageError {
+  return new UsageError("Nothing was listed:", [{ path, message }]);
 }
 
 /** The result of `kbdump list --json`. */
@@ -159,48 +156,48 @@ const listResult = result({
 });
 
 type ListResult = v.InferOutput<typeof listResult>;
-
-interface ListView extends Page {
-  /** The current time, in milliseconds since 1970. */
-  readonly now: number;
-}
+type ListedJob = ListResult["jobs"][number];
+type ListedRun = ListedJob["runs"][number];
 
 /** The runs of one job for people, newest first, and other facts about them. */
-export function renderRuns(list: RunList, view: ListView): string {
-  const { paint } = view;
-  const { runs, strangers, atWork, folder, shards } = list;
-  const hasRules = runs.some(({ keptBy }) => keptBy !== null);
+export function renderRuns({ runs, ignored, at_work, folder, shards }: ListedJob, page: Page): string {
+  const hasRules = runs.some(({ kept_by }) => kept_by !== null);
   const rows = runs.map((run) => ({ run }));
   const columns: readonly Column<(typeof rows)[number]>[] = [
-    { head: "run", cell: ({ run }) => run.runId },
-    ...figures(view.now),
+    { head: "run", cell: ({ run }) => run.run_id },
+    ...figures,
     ...(hasRules ? [{ head: "keep", cell: keepText, drop: 8 }] : []),
-    { head: "", cell: ({ run }) => (run.isLatest ? "latest" : ""), drop: 7 },
+    { head: "", cell: ({ run }) => (run.latest ? "latest" : ""), drop: 7 },
   ];
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
-  return [
-    ...(runs.length > 0 ? [...tableLines(rows, columns, view), ""] : []),
-    ...strangers.map(({ name, why }) => `${paint.faint("ignored")}  ${terminalText(name)}: ${why}`),
-    ...(atWork ? [workText(atWork)] : []),
-    runs.length > 0
-      ? `${countText(runs.length, "run")} in ${terminalText(folder)}, ${bytesText(bytes)}`
-      : `no run in ${terminalText(folder)} yet`,
-    ...shards.map(shardsText),
-  ].join("\n");
+  return renderParagraphs(
+    [
+      firstRows(rows, rows.length, columns, undefined, paintOf),
+      [
+        ...ignored.map(({ name, why }) => `${page.paint.faint("ignored")}  ${terminalText(name)}: ${why}`),
+        at_work && workText(at_work),
+        runs.length > 0
+          ? `${countText(runs.length, "run")} in ${terminalText(folder)}, ${bytesText(bytes)}`
+          : `no run in ${terminalText(folder)} yet`,
+        ...shards.map(shardsText),
+      ],
+    ],
+    page,
+  );
 }
 
 /** The newest run of every job for people, one line each. */
-export function renderJobs(lists: readonly RunList[], dir: string, view: ListView): string {
-  if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
-  const rows = lists.map((list) => ({ list, run: list.runs[0] }));
+export function renderJobs(jobs: readonly ListedJob[], dir: string, page: Page): string {
+  if (jobs.length === 0) return `no job has run in ${terminalText(dir)} yet`;
+  const rows = jobs.map((job) => ({ job, run: job.runs[0] }));
   const columns: readonly Column<(typeof rows)[number]>[] = [
-    { head: "job", cell: ({ list }) => terminalText(list.job) },
-    { head: "newest run", cell: ({ run }) => run?.runId ?? "none yet", drop: 7 },
-    ...figures(view.now),
-    { head: "runs", cell: ({ list }) => String(list.runs.length), right: true, drop: 8 },
-    { head: "", cell: ({ list }) => (list.atWork ? "active" : ""), drop: 9 },
+    { head: "job", cell: ({ job }) => terminalText(job.job) },
+    { head: "newest run", cell: ({ run }) => run?.run_id ?? "none yet", drop: 7 },
+    ...figures,
+    { head: "runs", cell: ({ job }) => String(job.runs.length), right: true, drop: 8 },
+    { head: "", cell: ({ job }) => (job.at_work ? "active" : ""), drop: 9 },
   ];
-  return tableLines(rows, columns, view).join("\n");
+  return renderTable(rows, columns, page, paintOf).join("\n");
 }
 
 /** A row of the table of runs, or of the table of jobs. */
@@ -208,47 +205,36 @@ interface RunRow {
   readonly run: ListedRun | undefined;
 }
 
-function tableLines<Row extends RunRow>(rows: readonly Row[], columns: readonly Column<Row>[], view: ListView) {
-  return renderTable(rows, columns, view, ({ run }) => (run?.status === "partial" ? view.paint.bad : plain)).flat();
+function paintOf({ run }: RunRow): "bad" | undefined {
+  return run?.status === "partial" ? "bad" : undefined;
 }
 
 /** The columns that the table of runs and the table of jobs share. */
-function figures(now: number): readonly Column<RunRow>[] {
-  const column = (head: string, text: (run: ListedRun) => string, drop?: number) => {
-    const cell = ({ run }: RunRow) => (run ? text(run) : "");
-    return { head, cell, right: head !== "status", drop };
-  };
-  return [
-    column("age", (run) => ageText(now - endOf(run))),
-    column("status", ({ status }) => status),
-    column("documents", ({ counts }) => countCell(counts.documents), 3),
-    column("chunks", ({ counts }) => countCell(counts.chunks), 6),
-    column("children", ({ counts }) => countCell(counts.child_chunks), 4),
-    column("size", ({ bytes }) => bytesText(bytes), 5),
-    column("took", (run) => durationCell(tookBy(run)), 2),
-  ];
+const figures: readonly Column<RunRow>[] = [
+  figure("age", ({ age_seconds }) => ageText(age_seconds * 1000)),
+  figure("status", ({ status }) => status),
+  figure("documents", ({ documents }) => countCell(documents), 3),
+  figure("chunks", ({ chunks }) => countCell(chunks), 6),
+  figure("children", ({ child_chunks }) => countCell(child_chunks), 4),
+  figure("size", ({ bytes }) => bytesText(bytes), 5),
+  figure("took", ({ seconds }) => (seconds === null ? "–" : durationText(seconds * 1000)), 2),
+];
+
+function figure(head: string, text: (run: ListedRun) => string, drop?: number): Column<RunRow> {
+  return { head, cell: ({ run }) => (run ? text(run) : ""), right: head !== "status", drop };
 }
 
 function countCell(count: number | null): string {
   return count === null ? "–" : numberText(count);
 }
 
-function durationCell(milliseconds: number | null): string {
-  return milliseconds === null ? "–" : durationText(milliseconds);
-}
-
-/** How long a run took, in milliseconds. */
-function tookBy({ startedAt, finishedAt }: ListedRun): number | null {
-  return startedAt === null || finishedAt === null ? null : finishedAt - startedAt;
-}
-
 /** The rules that keep a run. `newest` is shown only if no other rule keeps it. */
 function keepText({ run }: { readonly run: ListedRun }): string {
-  const rules = (run.keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
+  const rules = (run.kept_by ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
   return rules.length > 0 ? rules.join(", ") : "-";
 }
 
-function workText({ pid, host, since }: RunAtWork): string {
+function workText({ pid, host, since }: NonNullable<ListedJob["at_work"]>): string {
   if (pid === null) return "a run is active; its lock file cannot be read";
   return terminalText(`a run is active: process ${pid} on ${host} since ${since}`);
 }
@@ -257,64 +243,51 @@ function workText({ pid, host, since }: RunAtWork): string {
 const named = 10;
 
 /** How many shards of a division have a run, and which do not. */
-function shardsText({ count, missing, newestRunId }: ShardSet): string {
-  const done = count - missing.length;
+function shardsText({ count, with_run, missing, newest_run_id }: ListedJob["shards"][number]): string {
   const more = missing.length > named ? ` and ${missing.length - named} more` : "";
   const without = missing.length > 0 ? `; without one: ${missing.slice(0, named).join(", ")}${more}` : "";
-  return `${countText(count, "shard")}, ${done} with a run${newestRunId ? `, the newest ${newestRunId}` : ""}${without}`;
+  return `${countText(count, "shard")}, ${with_run} with a run${newest_run_id ? `, the newest ${newest_run_id}` : ""}${without}`;
 }
 
 /** One line for each job whose newest complete run is missing or older than `maxAge` milliseconds. */
-function staleTexts(lists: readonly RunList[], now: number, maxAge: number | undefined): readonly string[] {
-  if (maxAge === undefined) return [];
-  return lists.flatMap((list) => {
-    const run = newestComplete(list);
-    if (!run) return [`${terminalText(list.job)} has no complete run`];
-    const age = now - endOf(run);
+function staleTexts(jobs: readonly ListedJob[], maxAge: number): readonly string[] {
+  return jobs.flatMap(({ job, newest_complete: newest }) => {
+    if (!newest) return [`${terminalText(job)} has no complete run`];
+    const age = newest.age_seconds * 1000;
     if (age <= maxAge) return [];
-    return [`the newest complete run of ${terminalText(list.job)}, ${run.runId}, is ${durationText(age)} old`];
+    return [`the newest complete run of ${terminalText(job)}, ${newest.run_id}, is ${durationText(age)} old`];
   });
 }
 
-function newestComplete({ runs }: RunList): ListedRun | undefined {
-  return runs.find(({ status }) => status === "complete");
-}
-
-function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
-  const newest = newestComplete(list);
+/** The runs of a job as in the JSON. `now`: in milliseconds since 1970. */
+export function jobOf({ job, folder, runs: all, strangers, atWork, shards }: RunList, now: number): ListedJob {
+  const timeText = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+  const runs = all.map(({ runId, folder, status, isLatest, startedAt, finishedAt, counts, bytes, keptBy }) => ({
+    run_id: runId,
+    folder,
+    status,
+    latest: isLatest,
+    started_at: timeText(startedAt),
+    finished_at: timeText(finishedAt),
+    age_seconds: secondsFrom(now - (finishedAt ?? timeOfRun(runId) ?? 0)),
+    seconds: secondsFrom(startedAt === null || finishedAt === null ? null : finishedAt - startedAt),
+    ...counts,
+    bytes,
+    kept_by: keptBy,
+  }));
+  const newest = runs.find(({ status }) => status === "complete");
   return {
-    job: list.job,
-    folder: list.folder,
-    newest_complete: newest ? { run_id: newest.runId, age_seconds: secondsFrom(now - endOf(newest)) } : null,
-    at_work: list.atWork ?? null,
-    runs: list.runs.map((run) => ({
-      run_id: run.runId,
-      folder: run.folder,
-      status: run.status,
-      latest: run.isLatest,
-      started_at: timeText(run.startedAt),
-      finished_at: timeText(run.finishedAt),
-      age_seconds: secondsFrom(now - endOf(run)),
-      seconds: secondsFrom(tookBy(run)),
-      ...run.counts,
-      bytes: run.bytes,
-      kept_by: run.keptBy && [...run.keptBy],
-    })),
-    ignored: [...list.strangers],
-    shards: list.shards.map(({ count, missing, newestRunId }) => ({
+    job,
+    folder,
+    newest_complete: newest ? { run_id: newest.run_id, age_seconds: newest.age_seconds } : null,
+    at_work: atWork ?? null,
+    runs,
+    ignored: strangers,
+    shards: shards.map(({ count, missing, newestRunId }) => ({
       count,
       with_run: count - missing.length,
-      missing: [...missing],
+      missing,
       newest_run_id: newestRunId ?? null,
     })),
   };
-}
-
-function timeText(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
-}
-
-/** When a run ended, in milliseconds since 1970; if unknown, when it started. */
-function endOf({ finishedAt, runId }: Pick<ListedRun, "finishedAt" | "runId">): number {
-  return finishedAt ?? timeOfRun(runId) ?? 0;
 }

@@ -2,10 +2,11 @@ import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { checkJobIsNamed } from "../cli/flag-values.js";
 import { jobFrom, jobPositional, runOptions } from "../cli/options.js";
+import { type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress-text.js";
 import { type Column, renderTable } from "../cli/table.js";
-import { firstOf, messageText, type Page, plain, terminalText, wrapped } from "../cli/text.js";
+import { messageText, type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/plan-result.js";
@@ -53,22 +54,27 @@ export const command = defineCommand({
 
 const noFile = { path: "--documents-out", message: 'got "", expected the path of a file' };
 
-/** Maximum documents and warnings to show. --json has the rest. */
+/** Maximum documents and warnings to show. */
 const shown = 20;
 
 /** A plan for people: counts, a run in every mode, documents, and quirks of the service. */
 export function renderPlan(plan: JobPlan, page: Page): string {
-  return [
-    ...wrapped(headline(plan), page, page.paint.strong),
-    "",
-    ...renderModes(plan, page),
-    "",
-    ...renderBasis(plan).flatMap((line) => wrapped(`  ${line}`, page)),
-    "",
-    ...renderDocuments(plan, page),
-    ...renderQuirks(plan.quirks, page),
-    ...renderWarnings(plan.warnings, page),
-  ].join("\n");
+  const warningOf = (warning: string) => `${page.paint.warn("warning")}: ${messageText(warning, 400)}`;
+  const quirkOf = ({ name, finding, meaning }: Quirk): Entry => ({
+    text: `${name}: ${terminalText(finding, 300)}`,
+    below: [{ text: `→ ${terminalText(meaning, 300)}`, paint: "faint" }],
+  });
+  return renderParagraphs(
+    [
+      [{ text: headline(plan), paint: "strong" }],
+      [(to) => renderModes(plan, to)],
+      basisOf(plan).map((text) => `  ${text}`),
+      documentsIn(plan),
+      [titled("this service", plan.quirks.map(quirkOf), "faint")],
+      firstOf(plan.warnings, shown, warningOf, "more warning"),
+    ],
+    page,
+  );
 }
 
 function headline({ job, counts }: JobPlan): string {
@@ -83,11 +89,11 @@ function renderModes({ child_chunks: mine, requests }: JobPlan, page: Page): rea
     { head: "child_chunks", cell: (mode) => `${mode}${mode === mine ? " (this job)" : ""}` },
     { head: "requests", cell: (mode) => numberText(requests[mode]), right: true },
   ];
-  return renderTable(["all", "auto", "none"], columns, page).flat();
+  return renderTable(["all", "auto", "none"], columns, page);
 }
 
 /** The time and disk space needed, and the requests that the plan sent. */
-function renderBasis(plan: JobPlan): readonly string[] {
+function basisOf(plan: JobPlan): readonly string[] {
   const { asked, least_seconds: least, latency, disk, documents_out: out } = plan;
   const free =
     disk.free_bytes === null
@@ -114,11 +120,8 @@ function latencyText(what: string, seconds: number | null): readonly string[] {
   return seconds === null ? [] : [`${what} ${Math.round(seconds * 10_000) / 10} ms`];
 }
 
-/**
- * Renders the table of documents. A narrow terminal shows no ids of documents with names: people know documents by name, and --json
- * has the ids.
- */
-function renderDocuments({ documents }: JobPlan, page: Page): readonly string[] {
+/** The table of documents. A narrow terminal shows no ids of documents with names: people know documents by name, and --json has the ids. */
+function documentsIn({ documents }: JobPlan): readonly Part[] {
   const hasNames = documents.some(({ document_name }) => document_name !== null);
   const number = (count: number | null) => (count === null ? "–" : numberText(count));
   const id = ({ document_id }: PlannedDocument) => terminalText(document_id);
@@ -137,29 +140,5 @@ function renderDocuments({ documents }: JobPlan, page: Page): readonly string[] 
     { head: "requests", cell: ({ requests }) => number(requests), right: true },
     ...(hasNames ? [{ head: "id", cell: id, drop: 1 }] : []),
   ];
-  const colourOf = ({ error }: PlannedDocument) => (error ? page.paint.bad : plain);
-  const more = documents.length - shown;
-  return [
-    ...renderTable(documents.slice(0, shown), columns, page, colourOf).flat(),
-    ...(more > 0 ? [`… and ${countText(more, "more document")}; see --json`] : []),
-  ];
-}
-
-function renderQuirks(quirks: readonly Quirk[], page: Page): readonly string[] {
-  if (quirks.length === 0) return [];
-  const { faint } = page.paint;
-  const lines = quirks.flatMap(({ name, finding, meaning }) => [
-    ...wrapped(`  ${name}: ${terminalText(finding, 300)}`, page),
-    ...wrapped(`    → ${terminalText(meaning, 300)}`, page, faint),
-  ]);
-  return ["", faint("this service"), ...lines];
-}
-
-function renderWarnings(warnings: readonly string[], page: Page): readonly string[] {
-  if (warnings.length === 0) return [];
-  const renderOne = (warning: string) => wrapped(`${page.paint.warn("warning")}: ${messageText(warning, 400)}`, page);
-  return [
-    "",
-    ...firstOf(warnings, shown, renderOne, (more) => [`… and ${countText(more, "more warning")}; see --json`]),
-  ];
+  return firstRows(documents, shown, columns, "more document", ({ error }) => (error ? "bad" : undefined));
 }

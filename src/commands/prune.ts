@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { bytesText, countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
-import { wrapToWidth } from "../cli/display-width.js";
 import { jobFrom, jobPositional, outOption } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { layOutTable } from "../cli/table.js";
-import { messageText, type Page, terminalText, wrapped } from "../cli/text.js";
+import { messageText, type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import type { PruneResult } from "../run/prune-job.js";
 import { count, listOf, oneOf, result, text, truth } from "../schema.js";
@@ -57,7 +57,7 @@ type PruneSummary = v.InferOutput<typeof pruneResult>;
 
 /** Renders which runs are kept and which are removed, newest first, with reasons, then the totals. */
 export function renderPrune({ runs, strangers, setAside, failures }: PruneResult, dryRun: boolean, page: Page): string {
-  const { paint, columns } = page;
+  const { paint } = page;
   const errors = new Map(failures.map(({ runId, error }) => [runId, error]));
   const gone = runs.filter(({ keep, runId }) => !keep && !errors.has(runId));
   const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
@@ -66,20 +66,18 @@ export function renderPrune({ runs, strangers, setAside, failures }: PruneResult
     const failed = error === undefined ? "" : `; ${paint.bad("failed")}: ${messageText(error)}`;
     return [keep ? paint.good("keep") : paint.bad("remove"), runId, status, `${reasons.join(", ")}${failed}`];
   });
-  const lines = [
-    ...layOutTable(rows, { columns: [{}, {}, {}, { wraps: true }], width: columns }).flat(),
-    ...strangers.flatMap(({ name, why }) =>
-      wrapToWidth(`${paint.faint("ignore")}  ${terminalText(name)}: ${why}`, columns, "    "),
-    ),
-  ];
+  const table = ({ columns: width }: Page) =>
+    layOutTable(rows, { columns: [{}, {}, {}, { wraps: true }], width }).flat();
   const counts = `${countText(runs.length - gone.length, "run")} kept, ${gone.length} ${dryRun ? "would be removed" : "removed"} (${bytesText(bytes)})`;
   const old = `unfinished work that is too old to resume ${dryRun ? "would be removed" : "is removed"}, too`;
-  return [
-    ...lines,
-    ...(lines.length > 0 ? [""] : []),
-    ...wrapped(counts, page),
-    ...(setAside ? wrapped(old, page) : []),
-  ].join("\n");
+  const ignored = strangers.map(({ name, why }) => `${paint.faint("ignore")}  ${terminalText(name)}: ${why}`);
+  return renderParagraphs(
+    [
+      [table, ...ignored],
+      [counts, setAside && old],
+    ],
+    page,
+  );
 }
 
 function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): PruneSummary {

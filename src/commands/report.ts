@@ -1,14 +1,15 @@
 import { pathToFileURL } from "node:url";
-import { bytesText, countText, lostText, numberText } from "../amounts.js";
+import { bytesText, chunksText, countText, lostText, numberText } from "../amounts.js";
 import { type BucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { findOptionsFrom, memoryOption, outOption, runPositional } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { renderReading } from "../cli/progress-text.js";
 import { renderPaths, shortPath } from "../cli/table.js";
-import { type Page, terminalText, wrapped } from "../cli/text.js";
+import { type Page, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import { type ReportResult, type ReportSummary, reportResult } from "../report/report-result.js";
+import { type ReportResult, reportResult } from "../report/report-result.js";
 import type { ReportRequest } from "../report/source.js";
 
 const epilog = `Examples:
@@ -81,7 +82,7 @@ export const command = defineCommand({
 });
 
 /** Creates the report. Returns its figures, and the text for stdout, which is the page itself with `--file -`. */
-async function made(request: ReportRequest, file: string | undefined, names: BucketNames): Promise<Made> {
+async function made(request: ReportRequest, file: string | undefined, names: BucketNames) {
   const { renderReport, writeReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
   if (file === "-") {
     const { html, summary } = await renderReport(request);
@@ -93,12 +94,7 @@ async function made(request: ReportRequest, file: string | undefined, names: Buc
   const { run, against } = written;
   const shown = { run: withFolderName(run, names), against: against && withFolderName(against, names) };
   const result: ReportResult = { ...written, ...shown };
-  return { result, render: (page) => renderReportResult(result, page) };
-}
-
-interface Made {
-  readonly result: ReportSummary;
-  readonly render: (page: Page) => string;
+  return { result, render: (page: Page) => renderReportResult(result, page) };
 }
 
 async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {
@@ -113,24 +109,24 @@ async function requestFrom(args: ReportArguments, environment: Environment): Pro
 
 /** Renders the main figures of a written report, its path, and how to open it; for people. */
 export function renderReportResult(result: ReportResult, page: Page): string {
-  const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
-  const { good, bad, strong } = page.paint;
-  const read = [
-    status === "complete"
-      ? countText(documents, "document")
-      : `${countText(incomplete_documents, "document")} of ${numberText(documents)} not complete`,
-    countText(chunks, "chunk"),
-    countText(child_chunks, "child chunk"),
-  ];
-  const verdict = strong(status === "complete" ? good(status) : bad(status));
-  const lines = [`${verdict}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
-  return [
-    ...lines.flatMap((line) => wrapped(line, page)),
-    "",
-    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], page.columns),
-    "",
-    `Open it in a browser: ${pathToFileURL(path)}`,
-  ].join("\n");
+  const { status, path, bytes, documents, incomplete_documents } = result;
+  const isComplete = status === "complete";
+  const read = isComplete
+    ? countText(documents, "document")
+    : `${countText(incomplete_documents, "document")} of ${numberText(documents)} not complete`;
+  const open = `Open it in a browser: ${pathToFileURL(path)}`;
+  return renderParagraphs(
+    [
+      [
+        { head: status, paint: isComplete ? "good" : "bad", text: `${read}, ${chunksText(result)}` },
+        verificationText(result),
+        lossText(result),
+      ],
+      [({ columns }) => renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], columns)],
+      [() => [open]],
+    ],
+    page,
+  );
 }
 
 function verificationText({ verified, findings }: ReportResult): string {
@@ -139,14 +135,12 @@ function verificationText({ verified, findings }: ReportResult): string {
   return `not sound: verify has ${countText(findings ?? 0, "finding")}`;
 }
 
-function lossText({ against, lost, manual_edits, not_compared }: ReportResult): readonly string[] {
-  if (against === null || lost === null) return [];
+function lossText({ against, lost, manual_edits, not_compared }: ReportResult): string | undefined {
+  if (against === null || lost === null) return undefined;
   const unknown = not_compared
     ? `; ${countText(not_compared, "document")} could not be compared, or ${not_compared === 1 ? "is" : "are"} gone`
     : "";
-  if (lost === 0)
-    return [
-      `${unknown === "" ? "nothing was lost" : "no loss is known"} by a re-index since ${against.run_id}${unknown}`,
-    ];
-  return [`since ${against.run_id}: ${lostText(lost, manual_edits ?? 0)}${unknown}`];
+  if (lost > 0) return `since ${against.run_id}: ${lostText(lost, manual_edits ?? 0)}${unknown}`;
+  const nothing = unknown === "" ? "nothing was lost" : "no loss is known";
+  return `${nothing} by a re-index since ${against.run_id}${unknown}`;
 }

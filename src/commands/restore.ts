@@ -1,21 +1,18 @@
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom } from "../cli/options.js";
-import { progressOfRun, renderWork, within } from "../cli/progress-text.js";
-import type { Rendering } from "../cli/progress-view.js";
+import { findOptionsFrom, runPositional } from "../cli/options.js";
 import type { Problem } from "../errors.js";
 import {
   emptyRestoreProgress,
   type OwnService,
   type RestoreLost,
   type RestoreOptions,
-  type RestoreProgress,
   type RestoreResult,
   restoreResult,
 } from "../restore/lost/restore-options.js";
 import type { FindOptions } from "../store/find-named.js";
 import { renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { keyFrom, positionals, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
+import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump restore nightly@20261119
@@ -51,7 +48,7 @@ const options = {
   concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
-type RestoreArguments = Arguments<typeof positionals & typeof options>;
+type RestoreArguments = Arguments<typeof runPositional & typeof options>;
 
 function wishProblems({ plan, planOut, manualEdits, apply }: RestoreArguments): readonly Problem[] {
   const wrong = (path: string, message: string) => ({ path, message });
@@ -68,7 +65,7 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
   return defineCommand({
     name: "restore <run>",
     about: "bring back what a re-index destroyed; without --apply, only plan it",
-    positionals,
+    positionals: runPositional,
     options,
     epilog,
     results: () => ({ restore: restoreResult }),
@@ -80,7 +77,7 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
       const progress = emptyRestoreProgress();
       const settings = { ...settingsFrom(args, environment), ...place, to, addManualEdits, plan, planOut, progress };
       const work = {
-        ...{ progress, renderProgress: renderRestore },
+        progress,
         ask: (planned: RestoreResult) => askToApply(planned, args.yes, environment),
         execute: (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm }),
       };
@@ -121,21 +118,4 @@ async function ownService(run: string, options: FindOptions): Promise<OwnService
   }
   const { KNOWLEDGE_BASE_URL: url } = options.env;
   return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
-}
-
-/** Renders the progress of a restore. */
-export function renderRestore(progress: RestoreProgress): Rendering {
-  return renderWork(() => {
-    const { step, chunks, chunksDone, waiting, dump } = progress;
-    if (dump !== undefined) return within(step, progressOfRun(dump));
-    const isMeasured = step === "writing" && chunks > 0;
-    return {
-      step,
-      unit: "chunk",
-      done: chunksDone,
-      of: isMeasured ? chunks : undefined,
-      counts: isMeasured ? [{ noun: "chunk", done: chunksDone, of: chunks }] : [],
-      note: waiting > 0 ? `${waiting} wait until the service has indexed them` : undefined,
-    };
-  });
 }

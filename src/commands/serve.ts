@@ -36,12 +36,18 @@ const options = {
     describe: "port on 127.0.0.1; default: 0, a free port",
   },
   "key-env": {
-    type: "string",
     value: "NAME",
+    conflicts: "key",
+    read: wordFrom("the name of an environment variable"),
     describe: "environment variable with the key that requests must carry; without it, kbdump prints a random key",
   },
-  key: { type: "string", value: "KEY", describe: "with --demo: the key itself" },
+  key: { value: "KEY", read: wordFrom("a text without white space"), describe: "with --demo: the key itself" },
 } as const satisfies Options;
+
+/** Reads a key or the name of a variable: a header cannot contain white space. */
+function wordFrom(expected: string) {
+  return (given: string, path: string) => (/^\S+$/.test(given) ? given : { path, message: `expected ${expected}` });
+}
 
 type ServeArguments = Arguments<typeof positionals & typeof options>;
 
@@ -75,25 +81,14 @@ export const command = defineCommand({
   },
 });
 
-function problemsOf({ run, demo, key, keyEnv }: ServeArguments): readonly Problem[] {
-  const problems = [
-    run === undefined &&
-      !demo && {
-        path: "",
-        message: "nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo",
-      },
-    run !== undefined && demo && { path: "--demo", message: "not together with a run" },
-    key !== undefined && !isWord(key) && { path: "--key", message: "expected a text without white space" },
-    keyEnv !== undefined &&
-      !isWord(keyEnv) && { path: "--key-env", message: "expected the name of an environment variable" },
-    key !== undefined &&
-      !demo && {
-        path: "--key",
-        message: "only with --demo, as other users see it in the list of processes; use --key-env",
-      },
-    key !== undefined && keyEnv !== undefined && { path: "--key-env", message: "not together with --key" },
+function problemsOf({ run, demo, key }: ServeArguments): readonly Problem[] {
+  const nothing = "nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo";
+  const shown = "only with --demo, as other users see it in the list of processes; use --key-env";
+  return [
+    ...(run === undefined && !demo ? [{ path: "", message: nothing }] : []),
+    ...(run !== undefined && demo ? [{ path: "--demo", message: "not together with a run" }] : []),
+    ...(key !== undefined && !demo ? [{ path: "--key", message: shown }] : []),
   ];
-  return problems.filter((problem) => problem !== false);
 }
 
 async function start(args: ServeArguments, environment: Environment): Promise<Serving> {
@@ -131,11 +126,6 @@ function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving
   };
   if (json) return `${jsonLine(result)}\n`;
   return `base_url: ${url}\nkey:      ${result.key ?? `as in ${keyEnv}`}\n`;
-}
-
-/** Whether a key or the name of a variable has no white space: a header cannot contain any. */
-function isWord(text: string): boolean {
-  return /^\S+$/.test(text);
 }
 
 /** The object that `kbdump serve --json` prints once it answers requests. */

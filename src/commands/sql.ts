@@ -11,11 +11,13 @@ import {
   type Surroundings,
 } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
+import { wholeNumberFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { jsonItems, printFile, printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
-import { layOutTable } from "../cli/table.js";
-import { jsonLine, type Page, type Paint, pageFor } from "../cli/text.js";
+import { type Column, fitsPage, renderTable } from "../cli/table.js";
+import { jsonLine, type Page, pageFor } from "../cli/text.js";
 import { type CsvCell, csvLines } from "../dump/formats/csv.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
@@ -45,7 +47,7 @@ const options = {
   format: { choices: ["table", "json", "csv", "parquet"], default: "table", describe: "output; default: table" },
   limit: {
     value: "N",
-    read: limitFrom,
+    read: (given: string, path: string) => wholeNumberFrom(path, given, 1),
     describe: "maximum rows to print; default: 1000 in a table, otherwise all",
   },
   ...outOption,
@@ -85,11 +87,6 @@ export const command = defineCommand({
     return exitCodes.complete;
   },
 });
-
-function limitFrom(given: string, path: string): number | Problem {
-  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  return { path, message: `got ${JSON.stringify(given)}, expected a whole number from 1 on` };
-}
 
 function problemsOf({ format, json }: SqlArguments, { stdout }: Surroundings): readonly Problem[] {
   const problems = [
@@ -140,69 +137,38 @@ const sqlResult = result({
   ),
 });
 
-/** Maximum characters per cell without a terminal. */
+/** Maximum characters per cell. */
 const longest = 10_000;
 /** How many characters a column must have at least; otherwise the result is printed with a line per cell. */
 const narrowest = 8;
-const gap = 2;
 
 /** A result for people: a table, or a line per cell if the terminal is too narrow, and the number of rows. */
 export function renderQuery(
   { columns, rows, isCut }: Pick<QueryResult, "columns" | "isCut"> & { readonly rows: readonly QueryRow[] },
-  { paint, columns: width }: Page,
+  page: Page,
 ): string {
-  const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
-  const table = [heads, ...rows.map((row) => row.map(cellText))];
-  const wanted = columns.map(({ type }, at) => ({
-    width: table.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), 0),
-    isNumber: isNumeric(type),
-  }));
-  const room = fittedWidths(wanted, width);
+  const shown = columns.map(({ name, type }, at): Column<QueryRow> => {
+    const head = cutText(escapeControls(name), longest);
+    return { head, cell: (row) => cellText(row[at]), ...(isNumeric(type) ? { right: true } : { least: narrowest }) };
+  });
+  const render = fitsPage(rows, shown, page) ? renderTable : renderRecords;
   const count = `${countText(rows.length, "row")}${isCut ? "; there are more, see --limit" : ""}`;
-  const lines = room ? tableLines(table, wanted, room, paint) : recordLines(table, width, paint);
-  return [...lines, "", paint.faint(count)].join("\n");
-}
-
-/** The heading and the rows. */
-type Table = readonly (readonly string[])[];
-
-/** A column, with the width of its longest cell. */
-interface WantedColumn {
-  readonly width: number;
-  readonly isNumber: boolean;
-}
-
-function tableLines(
-  table: Table,
-  wanted: readonly WantedColumn[],
-  room: readonly number[],
-  paint: Paint,
-): readonly string[] {
-  // The extra cell prevents a single-cell row from being treated as a remark.
-  const lined = table.map((row) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""]);
-  const columns = [...wanted.map(({ isNumber: right }) => ({ right })), {}];
-  const [head = "", ...lines] = layOutTable(lined, { columns, width: Number.POSITIVE_INFINITY }).flat();
-  return [paint.strong(head), ...lines];
+  return renderParagraphs([[(to) => render(rows, shown, to)], [{ text: count, paint: "faint" }]], page);
 }
 
 /** A line for each cell, as `name value`, and a separator between rows. */
-function recordLines([heads = [], ...rows]: Table, width: number, paint: Paint): readonly string[] {
-  const room = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
-  const names = heads.map((head) => padEnd(cutToWidth(head, room), room + gap));
-  return rows.flatMap((row, nr) => [
-    paint.strong(cutToWidth(`row ${nr + 1}`, width)),
-    ...row.map((cell, at) => `${names[at]}${cutToWidth(cell, width - room - gap)}`.trimEnd()),
+function renderRecords(
+  rows: readonly QueryRow[],
+  columns: readonly Column<QueryRow>[],
+  { paint, columns: width }: Page,
+): readonly string[] {
+  const room = Math.min(Math.max(...columns.map(({ head }) => widthOf(head))), Math.floor(width / 2));
+  const lineOf = ({ head, cell }: Column<QueryRow>, row: QueryRow) =>
+    `${padEnd(cutToWidth(head, room), room)}  ${cutToWidth(cell(row), width - room - 2)}`.trimEnd();
+  return rows.flatMap((row, at) => [
+    paint.strong(cutToWidth(`row ${at + 1}`, width)),
+    ...columns.map((column) => lineOf(column, row)),
   ]);
-}
-
-/** Column widths that fit this line length. The widest texts shrink first, numbers never. Undefined if they do not fit. */
-export function fittedWidths(wanted: readonly WantedColumn[], line: number): readonly number[] | undefined {
-  const room = line - gap * (wanted.length - 1);
-  const capped = (cap: number) => wanted.map(({ width, isNumber }) => (isNumber ? width : Math.min(width, cap)));
-  const fits = (cap: number) => capped(cap).reduce((sum, width) => sum + width, 0) <= room;
-  let cap = Math.max(narrowest, ...wanted.map(({ width }) => width));
-  while (cap > narrowest && !fits(cap)) cap--;
-  return fits(cap) ? capped(cap) : undefined;
 }
 
 /** A cell on one line. NULL is visible, and control characters are escaped as in JSON. */

@@ -1,12 +1,13 @@
 import { basename } from "node:path";
 import * as v from "valibot";
-import { countText } from "../amounts.js";
+import { chunksText, countText } from "../amounts.js";
 import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { allowHttp, findOptionsFrom, itemsOf, maxRps, memoryOption, outOption, runPositional } from "../cli/options.js";
-import { progressOfRun, renderReading, renderWork, within } from "../cli/progress-text.js";
-import type { Rendering, View } from "../cli/progress-view.js";
-import { type Page, terminalText, wrapped } from "../cli/text.js";
+import { type Entry, renderParagraphs } from "../cli/outline.js";
+import { renderReading } from "../cli/progress-text.js";
+import type { View } from "../cli/progress-view.js";
+import { type Page, terminalText } from "../cli/text.js";
 import { manifestName } from "../dump/manifest.js";
 import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
@@ -16,7 +17,7 @@ import { orNull, result } from "../schema.js";
 
 import type { RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";
-import { renderDifferences } from "./restore/rows.js";
+import { differencesIn } from "./restore/rows.js";
 
 const epilog = `Examples:
   kbdump verify nightly
@@ -97,10 +98,9 @@ export const command = defineCommand({
     const isSound = verification.status === "sound";
     const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
     if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
-    const result = resultOf(verification, against);
-    await environment.print(result, (page) =>
-      [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n"),
-    );
+    const isEqual = against === null || against.differences.length === 0;
+    const result: VerifyResult = { ...verification, ...(isEqual ? {} : { status: "differences" }), against };
+    await environment.print(result, (page) => renderVerification(result, page));
     return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },
 });
@@ -152,14 +152,9 @@ async function verifyInBucket(
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
   const { compareWithService } = await import("../restore/copy/verify-against.js"); // slow to load
-  const progress = { ...emptyReadProgress(), dump: undefined };
-  const unwatch = view.watch(renderComparing(progress));
+  const progress: AgainstProgress = { ...emptyReadProgress(), dump: undefined };
+  const unwatch = view.watch(renderReading(progress, "document"));
   return compareWithService({ ...options, log: view.log, progress }).finally(unwatch);
-}
-
-function resultOf(verification: Verification, against: Against | null): VerifyResult {
-  const isEqual = against === null || against.differences.length === 0;
-  return { ...verification, status: isEqual ? verification.status : "differences", against };
 }
 
 type VerifyArguments = Arguments<typeof runPositional & typeof options>;
@@ -210,55 +205,40 @@ const verifyResult = result({
 
 type VerifyResult = v.InferOutput<typeof verifyResult>;
 
-/** A line for every finding and for what could not be checked, then the verdict; for people. */
-export function renderVerification({ findings, finding_count, checked }: Verification, page: Page): string {
-  const { paint } = page;
+/** Renders every finding and what could not be checked, then the verdict; and the comparison with a service. */
+export function renderVerification({ findings, finding_count, checked, against }: VerifyResult, page: Page): string {
   const facts = [
     countText(checked.files, "file"),
-    countText(checked.chunks, "chunk"),
-    countText(checked.child_chunks, "child chunk"),
+    chunksText(checked),
     ...(checked.originals === null ? [] : [countText(checked.originals, "original")]),
     ...(checked.attachments ? [countText(checked.attachments, "attachment")] : []),
     ...(checked.database ? [`${countText(checked.database.documents, "document")} of the database`] : []),
   ];
-  const lines = [
-    ...findings.map(({ file, message }) => terminalText(`${file}: ${message}`, 600)),
-    ...checked.notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
+  const verdict: Entry =
     finding_count === 0
-      ? `${paint.strong(paint.good("sound"))}: ${facts.join(", ")}`
-      : `${paint.strong(paint.bad("not sound"))}: ${countText(finding_count, "finding")}`,
-  ];
-  return lines.flatMap((line) => wrapped(line, page)).join("\n");
+      ? { head: "sound", paint: "good", text: facts.join(", ") }
+      : { head: "not sound", paint: "bad", text: countText(finding_count, "finding") };
+  return renderParagraphs(
+    [
+      [
+        ...findings.map(({ file, message }) => terminalText(`${file}: ${message}`, 600)),
+        ...checked.notes.map(noteOf),
+        verdict,
+        ...(against ? [againstVerdict(against), ...against.notes.map(noteOf)] : []),
+      ],
+      [against && differencesIn("Differences:", against.differences, new Map())],
+    ],
+    page,
+  );
 }
 
-/** Renders the comparison with a service for people: the verdict, what was not compared, and every difference. */
-function renderAgainst(against: Against, page: Page): string {
-  const { base_url, copies, documents, chunks, child_chunks, differences, notes } = against;
-  const { paint } = page;
-  const facts = [
-    countText(documents, copies ? "restored document" : "document"),
-    countText(chunks, "chunk"),
-    countText(child_chunks, "child chunk"),
-  ];
-  const verdict =
-    differences.length === 0
-      ? paint.good("as in the run")
-      : paint.bad(`${countText(differences.length, "difference")} to the run`);
-  const lines = [
-    `${paint.strong(verdict)}: ${facts.join(", ")} at ${terminalText(new URL(base_url).host)}`,
-    ...notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
-  ];
-  return [
-    ...lines.flatMap((line) => wrapped(line, page)),
-    ...renderDifferences("Differences:", differences, new Map(), page),
-  ].join("\n");
+function noteOf(note: string): Entry {
+  return { text: `note: ${terminalText(note, 600)}`, paint: "faint" };
 }
 
-/** Renders the progress of a comparison with a service: first dumping it, then comparing documents. */
-function renderComparing(progress: AgainstProgress): Rendering {
-  return renderWork(() => {
-    const { step, dump, expected, done } = progress;
-    if (dump !== undefined) return within(step, progressOfRun(dump));
-    return { step, unit: "document", done, of: expected > 0 ? expected : undefined };
-  });
+function againstVerdict({ base_url, copies, documents, differences, ...counts }: Against): Entry {
+  const compared = countText(documents, copies ? "restored document" : "document");
+  const text = `${compared}, ${chunksText(counts)} at ${terminalText(new URL(base_url).host)}`;
+  if (differences.length === 0) return { head: "as in the run", paint: "good", text };
+  return { head: `${countText(differences.length, "difference")} to the run`, paint: "bad", text };
 }

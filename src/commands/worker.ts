@@ -79,7 +79,7 @@ export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "d
 
 /** Renders the progress of a worker, which has no end. */
 export function renderWorker(progress: RunProgress): Rendering {
-  const rendering = renderWork(() => {
+  return renderWork(() => {
     const { step, documentsDone: done, chunks, child_chunks, requests } = progress;
     const read = [
       { noun: "document", done },
@@ -93,8 +93,7 @@ export function renderWorker(progress: RunProgress): Rendering {
       counted: step === waitingForDocuments ? 0 : requests.answered,
       counts: done > 0 ? read : [],
     };
-  });
-  return { ...rendering, isEndless: true };
+  }, true);
 }
 
 /** One sentence on what a worker did. */

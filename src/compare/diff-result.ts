@@ -5,8 +5,8 @@ import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js"
 const diffedRun = result({ folder: text, job: text, run_id: text, format: text, chunks: count, child_chunks: count });
 export type DiffedRun = v.InferOutput<typeof diffedRun>;
 
-/** Chunks or child chunks: `added`, `removed`, `changed`, `moved` and `unchanged` cover all rows, and each row counts once. */
-const changeCounts = result({
+/** Chunks or child chunks: `added`, `removed`, `changed`, `moved` and `unchanged` cover all rows, and each row counts once. In the order of the CSV. */
+export const changeCounts = result({
   added: count,
   removed: count,
   /** Rows with a different content or answer. */
@@ -62,8 +62,8 @@ export type DocumentCounts = v.InferOutput<typeof documentCounts>;
 const textPart = result({ kind: oneOf("same", "removed", "added"), text, cut: count });
 export type TextPart = v.InferOutput<typeof textPart>;
 
-/** A chunk or child chunk that differs. `old_…` is null for an added row, `new_…` for a removed row. */
-const chunkChange = result({
+/** A chunk or child chunk that differs, with the columns of the CSV in order. `old_…` is null for an added row, `new_…` for a removed row. */
+export const chunkChange = result({
   dataset_id: text,
   document_id: text,
   level: oneOf("chunk", "child_chunk"),

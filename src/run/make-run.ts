@@ -9,7 +9,7 @@ import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import type { RequestSum } from "../segments/request-sum.js";
 import { joinWaiting, waitingFiles } from "../status/waiting-status.js";
-import { runIdsIn, shownPath } from "../store/folder/job-folders.js";
+import { shownPath } from "../store/folder/job-folders.js";
 import type { Workspace } from "../store/lease.js";
 import { type Outputs, openOutputs, writtenFormats } from "./finish-formats.js";
 import { pruneAfterRun } from "./prune-job.js";
@@ -27,8 +27,6 @@ export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly status: "complete" | "partial";
   /** Document names by id, if the service reported them. */
   readonly names: DocumentNames;
-  /** Whether the job had no earlier run. */
-  readonly isFirst: boolean;
   /** Ids of the runs removed by `output.keep`. */
   readonly pruned: readonly string[];
 }
@@ -101,7 +99,6 @@ export async function finishRun(
     : { report: undefined, failures: [] };
   const problems = [...prepared.losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
-  const isFirst = (await runIdsIn(workspace.runs, workspace.runId)).length === 0;
   const pruned = await pruneAfterRun(job, workspace, context);
   await workspace.store.tidy().catch(() => {}); // the next run tries again
   return {
@@ -112,7 +109,6 @@ export async function finishRun(
     status,
     names: namesOf(reading.discovery),
     problems,
-    isFirst,
     pruned,
   };
 }

@@ -143,7 +143,7 @@ export function childListsOf(
 }
 
 /** The sums of the counts of all documents. For a document that changed during the read, `auto` counts as reading every list. */
-export interface ChildListSums {
+interface ChildListSums {
   readonly asked: number;
   readonly embedded: number;
   readonly skipped: number;

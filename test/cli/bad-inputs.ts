@@ -429,7 +429,7 @@ const keys: readonly BadInput[] = [
 const folders: readonly BadInput[] = [
   {
     line: "verify",
-    says: "kbdump: <run> is missing: run folder, or a job: its newest complete run. Example: kbdump verify nightly\n",
+    says: "kbdump: <run> is missing: run folder, or a job (its newest complete run), or a job and a run, as in nightly@20261119. Example: kbdump verify nightly\n",
   },
   { line: "verify @/nothing", says: "kbdump: No such run or job:\n  @/nothing: there is no such file or folder\n" },
   {
@@ -462,7 +462,10 @@ const folders: readonly BadInput[] = [
   { line: "diff a b --only chunks", says: 'kbdump: --only: got "chunks", expected document\n' },
   { line: "diff a b --format xml", says: 'kbdump: --format: got "xml", expected table, json or csv\n' },
   { line: "diff a b --json --format csv", says: "kbdump: --json: not together with --format csv\n" },
-  { line: "report", says: "kbdump: <run> is missing: run folder, or a job: its newest complete run. Example: " },
+  {
+    line: "report",
+    says: "kbdump: <run> is missing: run folder, or a job (its newest complete run), or a job and a run, as in nightly@20261119. Example: ",
+  },
   { line: "report @", says: "@: no manifest.json in it, which a run writes last\n" },
   { line: "report @ --against @/nothing", files: { "manifest.json": "{}" }, says: "there is no such file or folder\n" },
   { line: "report @ --file - --json", says: "kbdump: --json: not together with --file -, which prints the page\n" },
@@ -485,7 +488,7 @@ const folders: readonly BadInput[] = [
   { line: "serve @", says: "@: no manifest.json in it, which a run writes last\n" },
   {
     line: "restore",
-    says: "kbdump: <run> is missing: run folder, or a job and a run, as in nightly@20261119. Example: ",
+    says: "kbdump: <run> is missing: run folder, or a job (its newest complete run), or a job and a run, as in nightly@20261119. Example: ",
   },
   { line: "restore @", says: "@: no manifest.json in it, which a run writes last\n" },
   {

@@ -59,7 +59,12 @@ test("a file of the name is a job file, whatever precedes it", () => {
 });
 
 test.each([
-  ["", ["<run> is missing: run folder, or a job: its newest complete run. Example: kbdump verify nightly"]],
+  [
+    "",
+    [
+      "<run> is missing: run folder, or a job (its newest complete run), or a job and a run, as in nightly@20261119. Example: kbdump verify nightly",
+    ],
+  ],
   ["--dukdb folder", ["unknown flag --dukdb; did you mean --duckdb?"]],
   ["--duckdb folder", []],
   ["folder --duckdb file", ['unexpected argument "file"; a value of --duckdb follows =, as in --duckdb=PATH']],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { wrapToWidth } from "../../src/cli/display-width.js";
-import { layOutTable } from "../../src/cli/table.js";
+import { fitsPage, layOutTable, renderTable } from "../../src/cli/table.js";
+import { paintFor } from "../../src/cli/text.js";
 
 const id = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 const rows = [
@@ -38,6 +39,21 @@ test("in this order: names are cut, ids get their own lines, columns are left ou
     "    more",
   ]);
   expect(linesAt(17)).toContain("  漢字の…   1,200");
+});
+
+test.each([
+  ["5 5", 20, [5, 5], true],
+  ["30 5 30", 49, [20, 5, 20], true],
+  ["30 n30 30", 50, [8, 30, 8], true],
+  ["30 n30 30", 49, [8, 30, 8], false],
+])("%s in %i: the widest texts are cut first, numbers never: %j", (wanted, columns, widths, fits) => {
+  const shown = wanted.split(" ").map((text) => {
+    const size = /n/.test(text) ? { right: true } : { least: 8 };
+    return { head: "x".repeat(Number(text.replace("n", ""))), cell: () => "", ...size };
+  });
+  const [line = ""] = renderTable([], shown, { paint: paintFor({}, {}), columns });
+  expect(line.split("  ").map((cell) => cell.length)).toEqual(widths);
+  expect(fitsPage([], shown, { paint: paintFor({}, {}), columns })).toBe(fits);
 });
 
 test("a remark between the rows is wrapped", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pageFor, terminalText } from "../../src/cli/text.js";
-import { renderStatusTable } from "../../src/commands/status/text.js";
+import { statusTable } from "../../src/commands/status.js";
 import { inFull } from "../rounds.js";
 
 test("text of the service stays on one line, without control characters, cut", () => {
@@ -28,17 +28,15 @@ test("the status table: percent only for counted stages, age from the start of p
       error: { a: 1 },
     },
   ];
-  expect(renderStatusTable(rows, Date.parse("2026-11-20T03:30:00Z"), pageFor({}, {}))).toBe(
-    [
-      "document  status    done  age         error",
-      "d1        indexing  62 %  2 h 30 min",
-      'd2        unknown   –     –           {"a":1}',
-    ].join("\n"),
-  );
+  expect(statusTable(rows, Date.parse("2026-11-20T03:30:00Z"))(pageFor({}, {}))).toEqual([
+    "document  status    done  age         error",
+    "d1        indexing  62 %  2 h 30 min",
+    'd2        unknown   –     –           {"a":1}',
+  ]);
 });
 
 test.runIf(inFull)("a table of more rows than a call takes arguments", () => {
   const row = { document_id: "d", indexing_status: "completed", error: null };
-  const table = renderStatusTable(Array(150_000).fill(row), 0, pageFor({}, {}));
-  expect(table.split("\n")).toHaveLength(150_001);
+  const table = statusTable(Array(150_000).fill(row), 0)(pageFor({}, {}));
+  expect(table).toHaveLength(150_001);
 });

@@ -4,7 +4,7 @@ import { type Page, pageFor } from "../../src/cli/text.js";
 import { renderDiff } from "../../src/commands/diff/table.js";
 import { renderPlan } from "../../src/commands/plan.js";
 import { renderPrune } from "../../src/commands/prune.js";
-import { renderStatusTable, renderWatchResult } from "../../src/commands/status/text.js";
+import { renderWatchResult, statusTable } from "../../src/commands/status.js";
 import { renderVerification } from "../../src/commands/verify.js";
 import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
 import type { JobPlan } from "../../src/plan/plan-result.js";
@@ -182,9 +182,9 @@ const changes: readonly ChunkChange[] = (["changed", "removed", "added", "fields
 
 const tables: Readonly<Record<string, (page: Page) => string | Promise<string>>> = {
   plan: (page) => renderPlan(plan, page),
-  status: (page) => renderStatusTable(rows, now, page),
+  status: (page) => statusTable(rows, now)(page).join("\n"),
   "status --watch": (page) => renderWatchResult(watched, now, page),
-  verify: (page) => renderVerification(verification, page),
+  verify: (page) => renderVerification({ ...verification, against: null }, page),
   prune: (page) => renderPrune(pruned, true, page),
   diff: (page) => renderDiff(diff, changesOf(), { ...page, documentsOnly: false, words: false }),
   "diff --text": (page) => renderDiff(diff, changesOf(), { ...page, documentsOnly: false, words: true }),

@@ -8,9 +8,8 @@ import { renderReading, renderRun } from "../../src/cli/progress-text.js";
 import { openView } from "../../src/cli/progress-view.js";
 import { loadAll } from "../../src/cli/registry.js";
 import { resultJsonSchemas } from "../../src/cli/write-schemas.js";
-import { renderCopy } from "../../src/commands/copy.js";
-import { renderRestore } from "../../src/commands/restore.js";
-import { renderWatch } from "../../src/commands/status/text.js";
+import { renderWrites } from "../../src/commands/restore/shared.js";
+import { renderWatch } from "../../src/commands/status.js";
 import { BusyError, InterruptedError, UnprintedError } from "../../src/errors.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
 
@@ -229,11 +228,11 @@ test("progress of every kind, with many and with no facts", () => {
     renderReading({ step: "matching", expected: 7, done: 2 }),
     renderReading(emptyReadProgress()),
     renderWatch(emptyWatchProgress()),
-    renderRestore({ ...emptyRestoreProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
-    renderRestore({ ...emptyRestoreProgress(), step: "proving", dump: emptyRunProgress() }),
-    renderCopy(emptyCopyProgress()),
-    renderCopy({ ...emptyCopyProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
-    renderCopy({ ...emptyCopyProgress(), step: "proving", dump: emptyRunProgress() }),
+    renderWrites({ ...emptyRestoreProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderWrites({ ...emptyRestoreProgress(), step: "proving", dump: emptyRunProgress() }),
+    renderWrites(emptyCopyProgress()),
+    renderWrites({ ...emptyCopyProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderWrites({ ...emptyCopyProgress(), step: "proving", dump: emptyRunProgress() }),
   ];
   for (const rendering of renderings) {
     let written = "";

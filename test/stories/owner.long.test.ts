@@ -123,15 +123,11 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   const done = restore(80, "--apply");
   await done.shows("What do you want to restore?");
   expect(done.text()).toContain("2 rows, as planned");
-  done.type(`${keys.down}${keys.enter}`); // decide about each row
-  await done.shows("Restore this chunk?");
-  const [, shown = ""] = done.text().split("What do you want to restore?");
-  expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and the text before/);
-  const plainly = shown.replace(/[\s│]+/g, " ");
-  expect(plainly).toContain(`- ${lost[3]}`);
-  expect(plainly).toContain(`+ ${worked[3]}`);
-  expect(done.broken()).toEqual([]);
-  done.type(`${keys.down}${keys.enter}`);
+  const shown = done.text().replace(/[\s│]+/g, " ");
+  expect(shown).toMatch(/chunk at 4 \S+ .*A person edited it, and the text before/);
+  expect(shown).toContain(`- ${lost[3]}`);
+  expect(shown).toContain(`+ ${worked[3]}`);
+  done.type(`${keys.down}${keys.enter}`); // these, and the row that needs a decision
   await done.shows(`Send 3 write requests or more to ${host}?`);
   expect(done.text()).toContain("Yes, restore 3 rows");
   done.type(`${keys.down}${keys.enter}`);

@@ -79,7 +79,7 @@ test("2 for something that is not a run, with the reason", async () => {
   for (const [args, message] of [
     [
       ["verify"],
-      "kbdump: <run> is missing: run folder, or a job: its newest complete run. Example: kbdump verify nightly",
+      "kbdump: <run> is missing: run folder, or a job (its newest complete run), or a job and a run, as in nightly@20261119. Example: kbdump verify nightly",
     ],
     [["verify", gone], `kbdump: No such run or job:\n  ${gone}: there is no such file or folder\n`],
     [["verify", empty], `kbdump: Not a finished run folder:\n  ${empty}: no manifest.json in it`],

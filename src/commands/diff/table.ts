@@ -1,7 +1,8 @@
-import { countText, lostText } from "../../amounts.js";
+import { chunksText, countText, lostText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
+import { type Entry, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { layOutTable } from "../../cli/table.js";
-import { type Page, type Paint, plain, terminalText, wrapped } from "../../cli/text.js";
+import { type Page, type Paint, plain, terminalText } from "../../cli/text.js";
 import type {
   ChangeCounts,
   ChunkChange,
@@ -11,13 +12,14 @@ import type {
   TextPart,
 } from "../../compare/diff-result.js";
 import type { ChangeSelection, Changes } from "../../compare/read-changes.js";
-
 import { cutText } from "../../safe-text.js";
 import { nameAndId, nameText } from "../../words.js";
 
-interface DiffTableOptions extends DiffPage {
+interface DiffTableOptions extends Page {
   /** Whether to show only documents, without chunks. Then every document that differs is shown. */
   readonly documentsOnly: boolean;
+  /** Whether to show word differences for everything that changed. */
+  readonly words: boolean;
 }
 
 /** Maximum documents to show if chunks follow. */
@@ -31,29 +33,28 @@ const tableColumns = [{ id: true }, right, right, right, right, right, { right: 
 
 /** Renders the differences between two runs for people: documents with counts, then chunks, lost ones first. */
 export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
-  const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
-  const verdict = wrapped(renderVerdict(diff, options.paint), options);
-  return [...renderDocuments(diff, options), ...sections, ...verdict].join("\n");
+  const sections = options.documentsOnly ? [] : await sectionsOf(diff, changes, options.words);
+  const documents = () => renderDocuments(diff, options);
+  return renderParagraphs([[documents], ...sections, [verdictOf(diff)]], options);
 }
 
-function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptions): string[] {
+function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptions): readonly string[] {
   const { paint, columns: width, documentsOnly } = options;
   const others = documents.filter(({ state }) => state !== "same");
   if (others.length === 0) return [];
   const shown = documentsOnly ? others : others.slice(0, mostDocuments);
   const more = others.length - shown.length;
-  const totals = [["all chunks", ...cellsOf(counts.chunks)]];
-  if (hasRows(counts.child_chunks)) totals.push(["all child chunks", ...cellsOf(counts.child_chunks)]);
   const rows = [
     heads,
     ...shown.flatMap(rowsOf),
     ...(more > 0 ? [[`… and ${countText(more, "more document")}; --only document shows all`]] : []),
     ...(counts.documents.same > 0 ? [[`${countText(counts.documents.same, "document")} without a difference`]] : []),
-    ...totals,
+    ["all chunks", ...cellsOf(counts.chunks)],
+    ...(hasRows(counts.child_chunks) ? [["all child chunks", ...cellsOf(counts.child_chunks)]] : []),
   ];
   const isCount = (at: number) => at > 0 && rows[at]?.length !== 1;
   const lines = layOutTable(rows, { columns: tableColumns, width, gap: 1 });
-  return [...lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint))), ""];
+  return lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint)));
 }
 
 /** The table rows for a document: its counts, those of its child chunks, and remarks. A remark is a row with one cell. */
@@ -102,44 +103,41 @@ const sections: readonly { selection: ChangeSelection; most: number; title: stri
   { selection: "others but moved", most: 50, title: "Other differences" },
 ];
 
-const margin = "    ";
-
-async function renderSections(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<readonly string[]> {
-  const lines: string[] = [];
+async function sectionsOf(diff: RunDiff, changes: Changes, words: boolean): Promise<Paragraphs> {
+  const paragraphs: Part[][] = [];
   const names = new Map(diff.documents.map(({ document_id, document_name }) => [document_id, document_name]));
-  const nameOf = ({ document_id: id }: ChunkChange) => nameAndId(names.get(id), terminalText(id, 80));
-  const faint = (text: string) => wrapped(text, options, options.paint.faint);
   for (const { selection, most, title } of sections) {
     const found = await changes.first(selection, most + 1);
-    if (found.length === 0) continue;
-    lines.push(options.paint.strong(`${title}:`));
-    let document: string | undefined;
-    for (const change of found.slice(0, most)) {
-      if (change.document_id !== document)
-        lines.push(...wrapToWidth(`  document ${nameOf(change)}`, options.columns, "  "));
-      document = change.document_id;
-      const inner = { ...options, columns: options.columns - margin.length };
-      lines.push(...renderChange(change, inner).map((line) => margin + line));
-    }
-    if (found.length > most) lines.push(...faint("  … and more; --format csv or json has all of them"));
-    lines.push("");
+    const documents = [...Map.groupBy(found.slice(0, most), ({ document_id }) => document_id)].map(([id, own]) => ({
+      text: `document ${nameAndId(names.get(id), terminalText(id, 80))}`,
+      below: own.map((change) => changeEntry(change, words)),
+    }));
+    const more = found.length > most && faint("… and more; --format csv or json has all of them");
+    paragraphs.push([titled(`${title}:`, [...documents, more], "strong")]);
   }
   const moved = diff.counts.chunks.moved + diff.counts.child_chunks.moved;
-  if (moved > 0) lines.push(...faint(`${moved} moved; --format csv or json lists them`), "");
-  return lines;
+  return [...paragraphs, [moved > 0 && faint(`${moved} moved; --format csv or json lists them`)]];
 }
 
-function renderVerdict({ status, counts, lost, manual_edits }: RunDiff, paint: Paint): string {
+function faint(text: string): Entry {
+  return { text, paint: "faint" };
+}
+
+function verdictOf({ status, counts, lost, manual_edits }: RunDiff): Entry {
   const { documents, chunks, child_chunks } = counts;
   if (status === "same") {
-    const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
     const reindexed = documents.reindexed > 0 ? `, ${documents.reindexed} of them re-indexed` : "";
-    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${reindexed}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
+    const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
+    const rows = chunksText({ chunks: chunks.unchanged, child_chunks: child_chunks.unchanged });
+    const text = `${countText(documents.same, "document")}${reindexed}${notCompared}, ${rows}`;
+    return { head: "same", paint: "good", text };
   }
   const facts = (["different", "removed", "added", "not_compared"] as const)
     .filter((state) => documents[state] > 0)
     .map((state) => `${documents[state]} ${state.replace("_", " ")}`);
-  return `${paint.strong(paint.bad("different"))}: of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${lost > 0 ? `; ${lostText(lost, manual_edits)}` : ""}`;
+  const losses = lost > 0 ? `; ${lostText(lost, manual_edits)}` : "";
+  const text = `of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${losses}`;
+  return { head: "different", paint: "bad", text };
 }
 
 function sumOf(documents: RunDiff["counts"]["documents"]): number {
@@ -154,87 +152,55 @@ const editWords: Readonly<Record<ManualEdit, string>> = {
   customized: "made by hand",
 };
 
-/** The page, and whether it shows word differences for everything that changed. */
-interface DiffPage extends Page {
-  readonly words: boolean;
-}
-
-/** One difference for people: its kind, position and ids, then the texts. */
-function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
-  const { paint, columns } = page;
-  const id = change.new_id ?? change.old_id ?? "";
-  const what = change.level === "chunk" ? "chunk" : "child chunk";
-  const words = [
-    `${change.kind}${change.kind === "fields" ? " of" : ""} ${what}`,
-    placeText(change),
-    terminalText(id, 80),
-  ];
-  const editLine = change.manual_edit && editWords[change.manual_edit];
-  const was = change.old_id !== null && change.new_id !== null && change.old_id !== change.new_id;
-  const wrapped = (text: string, painted: (line: string) => string = plain) =>
-    wrapToWidth(text, columns, columns < 50 ? "" : "  ").map(painted);
-  const paintKind = change.kind === "added" ? paint.good : change.kind === "removed" ? paint.bad : plain;
-  return [
-    ...wrapped(words.filter(Boolean).join(" "), paintKind),
-    ...(was ? wrapped(`  was ${terminalText(change.old_id ?? "", 80)}`) : []),
-    ...(editLine ? wrapped(`  ${editLine}`, paint.strong) : []),
-    ...(change.fields.length > 0
-      ? wrapped(`  ${change.fields.join(", ")} ${change.fields.length === 1 ? "differs" : "differ"}`)
-      : []),
-    ...renderTexts(change, page),
-  ];
+/** One difference: its kind, position and ids, then the texts. */
+function changeEntry(change: ChunkChange, words: boolean): Entry {
+  const { kind, level, old_id, new_id, manual_edit, fields } = change;
+  const what = `${kind}${kind === "fields" ? " of" : ""} ${level === "chunk" ? "chunk" : "child chunk"}`;
+  return {
+    text: [what, placeText(change), terminalText(new_id ?? old_id ?? "", 80)].filter(Boolean).join(" "),
+    paint: kind === "added" || kind === "removed" ? colours[kind] : undefined,
+    below: [
+      old_id !== null && new_id !== null && old_id !== new_id && `was ${terminalText(old_id, 80)}`,
+      manual_edit && { text: editWords[manual_edit], paint: "strong" },
+      fields.length > 0 && `${fields.join(", ")} ${fields.length === 1 ? "differs" : "differ"}`,
+      ...textParts(change, words),
+    ],
+  };
 }
 
 /** For a lost edit, the old and the new text; for a removed row, its text; otherwise only the beginning. */
-function renderTexts(change: ChunkChange, page: DiffPage): readonly string[] {
-  const { text, kind, lost, old_beginning, new_beginning } = change;
-  const { paint, columns, words } = page;
+function textParts({ text, kind, lost, old_beginning, new_beginning }: ChunkChange, words: boolean): readonly Part[] {
   if (text)
-    return Object.entries(text).flatMap(([name, parts]) =>
-      words ? renderWords(name, parts, page) : renderSides(name, parts, page),
-    );
+    return Object.entries(text).flatMap(([name, parts]) => (words ? [wordsOf(name, parts)] : sidesOf(name, parts)));
   const beginning = kind === "removed" ? old_beginning : new_beginning;
   if (!beginning) return [];
-  if (lost) return signedLines("-", [{ text: lineOf(beginning), paint: paint.bad }], page);
-  return [paint.faint(cutToWidth(`  ${terminalText(beginning)}`, columns))];
+  if (lost) return [signed("removed", [{ text: lineOf(beginning), paint: "bad" }])];
+  return [({ columns, paint }) => [paint.faint(cutToWidth(terminalText(beginning), columns))]];
 }
 
 const signs = { removed: "-", added: "+" } as const;
-const bothSides = ["removed", "added"] as const;
+const colours = { same: undefined, removed: "bad", added: "good" } as const;
 
-/**
- * Renders the old text after a `-`, and the new one after a `+`; colours the words that the other one lacks. `longest`: maximum
- * characters of each.
- */
-export function renderSides(
+type Side = keyof typeof signs;
+
+/** The old text after a `-`, and the new one after a `+`; colours the words that the other one lacks. `longest`: maximum characters of each. */
+export function sidesOf(
   name: string,
   parts: readonly TextPart[],
-  { paint, columns }: Page,
-  sides: readonly (typeof bothSides)[number][] = bothSides,
+  sides: readonly Side[] = ["removed", "added"],
   longest = Number.POSITIVE_INFINITY,
-): readonly string[] {
-  const colours = { removed: paint.bad, added: paint.good };
-  return [
-    ...(name === "content" ? [] : [paint.faint(`  ${name}:`)]),
-    ...sides.flatMap((side) =>
-      signedLines(signs[side], sideOf(parts, side, colours[side], longest), { paint, columns }),
-    ),
-  ];
+): readonly Part[] {
+  return [name !== "content" && faint(`${name}:`), ...sides.map((side) => signed(side, sideOf(parts, side, longest)))];
 }
 
 /** One of two texts. Parts that the other text lacks are coloured. */
-function sideOf(
-  parts: readonly TextPart[],
-  own: TextPart["kind"],
-  paint: Piece["paint"],
-  longest: number,
-): readonly Piece[] {
+function sideOf(parts: readonly TextPart[], side: Side, longest: number): readonly Piece[] {
   const pieces: Piece[] = [];
   let left = longest;
   for (const { kind, text } of parts) {
-    if (kind !== own && kind !== "same") continue;
+    if (kind !== side && kind !== "same") continue;
     const line = lineOf(text);
-    pieces.push({ text: cutText(line, left), paint: kind === own ? paint : plain });
+    pieces.push({ text: cutText(line, left), paint: colours[kind] });
     left -= line.length;
     if (left < 0) break;
   }
@@ -245,20 +211,17 @@ function sideOf(
 const mostLines = 3;
 
 /** The first lines of a text after a sign: `-` for removed, `+` for added. */
-function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
-  const colour = sign === "-" ? paint.bad : paint.good;
-  const lines = paintedLines(pieces, columns - 4, mostLines);
-  return lines.map((line, at) => `  ${at === 0 ? colour(sign) : " "} ${line}`);
+function signed(side: Side, pieces: readonly Piece[]): Part {
+  return ({ paint, columns }) => {
+    const lines = paintedLines(pieces, { paint, columns: columns - 2 }, mostLines);
+    return lines.map((line, at) => `${at === 0 ? paint[colours[side]](signs[side]) : " "} ${line}`);
+  };
 }
 
 /** `content: same [-removed-]{+added+} same` */
-function renderWords(name: string, parts: readonly TextPart[], { paint, columns }: Page): readonly string[] {
-  const colours = { same: plain, removed: paint.bad, added: paint.good };
-  const pieces = [
-    { text: `${name}: `, paint: paint.faint },
-    ...markedWords(parts).map(({ kind, text }) => ({ text, paint: colours[kind] })),
-  ];
-  return paintedLines(pieces, columns - 2, Number.POSITIVE_INFINITY).map((line) => `  ${line}`);
+function wordsOf(name: string, parts: readonly TextPart[]): Part {
+  const marked = markedWords(parts).map(({ kind, text }) => ({ text, paint: colours[kind] }));
+  return (page) => paintedLines([{ text: `${name}: `, paint: "faint" }, ...marked], page, Number.POSITIVE_INFINITY);
 }
 
 function placeText({ old_position, new_position }: ChunkChange): string {
@@ -290,32 +253,32 @@ function lineOf(text: string): string {
 /** A piece of text and its colour. */
 interface Piece {
   readonly text: string;
-  readonly paint: (text: string) => string;
+  readonly paint: keyof Paint | undefined;
 }
 
 /** Wraps a text of several colours. After `most` lines, it ends with an ellipsis. */
-function paintedLines(pieces: readonly Piece[], columns: number, most: number): readonly string[] {
+function paintedLines(pieces: readonly Piece[], { columns, paint }: Page, most: number): readonly string[] {
   const whole = pieces.map(({ text }) => text).join("");
   const lines = wrapToWidth(whole, columns);
   let start = 0;
   return lines.slice(0, most).map((line, at) => {
     start = whole.indexOf(line, start);
     const isCut = at === most - 1 && lines.length > most;
-    const painted = paintLine(pieces, start, isCut ? cutToWidth(`${line}…`, columns) : line);
+    const painted = paintLine(pieces, start, isCut ? cutToWidth(`${line}…`, columns) : line, paint);
     start += line.length;
     return painted;
   });
 }
 
 /** Colours a line that starts at offset `start` of the text. Anything beyond the text gets its last colour. */
-function paintLine(pieces: readonly Piece[], start: number, line: string): string {
+function paintLine(pieces: readonly Piece[], start: number, line: string, paint: Paint): string {
   let from = -start;
   return pieces
-    .map(({ text, paint }, at) => {
+    .map(({ text, paint: colour }, at) => {
       const to = at === pieces.length - 1 ? line.length : from + text.length;
       const part = line.slice(Math.max(0, from), Math.max(0, to));
       from = to;
-      return part === "" ? "" : paint(part);
+      return part === "" ? "" : (colour ? paint[colour] : plain)(part);
     })
     .join("");
 }

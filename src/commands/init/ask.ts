@@ -1,4 +1,5 @@
 import type { Choice, Dialogue, Question } from "../../cli/dialogue.js";
+import { terminalText } from "../../cli/text.js";
 import { typedKey } from "../../client/refused-answer.js";
 import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
 import { Prefetch } from "../../crawl/prefetch.js";
@@ -7,7 +8,7 @@ import { StopError, UsageError } from "../../errors.js";
 import { loadJob } from "../../job/load-job.js";
 import type { JobFlags } from "../../job/merge-flags.js";
 import { openService, withDefaults } from "../../job/open-service.js";
-import { blankControls, cutText, plainText } from "../../safe-text.js";
+import { plainText } from "../../safe-text.js";
 
 /**
  * Asks for a service and its key, tries them, and asks which datasets and documents to export, by name. Rejects with
@@ -262,13 +263,13 @@ function renderId({ id, name }: Named): string {
 }
 
 function comment(name: string | null): string {
-  const text = cutText(blankControls(name ?? ""), 80).trim();
+  const text = terminalText(name ?? "", 80).trim();
   return text === "" ? "" : ` # ${text}`;
 }
 
 /** A YAML string. A UUID needs no quotes. */
 function quoted(text: string): string {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : JSON.stringify(text);
+  return isUuid(text) ? text : JSON.stringify(text);
 }
 
 /** A dialogue without a terminal: it takes the default of every question. Throws UsageError, naming the flag, if there is none. */

@@ -5,30 +5,21 @@ import { dialogueFrom } from "../../cli/options.js";
 import { type Page, pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
-import type { CopyResult } from "../../restore/copy/copy-result.js";
 import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
 import { nameText } from "../../words.js";
-import { renderCopyPlan } from "../copy/plan.js";
 import { renderPlan } from "./plan.js";
-import { placeOf } from "./rows.js";
 
 /** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
 export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
-  const dialogue = yes ? undefined : await dialogueBelow(environment, (page) => renderPlan(planned, page));
-  return dialogue === undefined ? asPlanned : askAbout(planned, dialogue);
-}
-
-/** Shows the plan of a copy and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */
-export async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
-  const { base_url, counts } = planned;
-  if (yes || counts.writes === 0) return asPlanned;
-  const dialogue = await dialogueBelow(environment, (page) => renderCopyPlan(planned, page));
-  const documents = countText(counts.documents, "document");
-  return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
+  const dialogue = yes ? undefined : await openQuestions(environment, (page) => renderPlan(planned, page));
+  return dialogue === undefined ? { go: true } : askAbout(planned, dialogue);
 }
 
 /** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
-async function dialogueBelow(environment: Environment, render: (page: Page) => string): Promise<Dialogue | undefined> {
+export async function openQuestions(
+  environment: Environment,
+  render: (page: Page) => string,
+): Promise<Dialogue | undefined> {
   const { stderr, env } = environment;
   const dialogue = await dialogueFrom(environment, "Nothing was written.");
   if (dialogue) stderr.write(`${render(pageFor(stderr, env))}\n\n`);
@@ -36,8 +27,13 @@ async function dialogueBelow(environment: Environment, render: (page: Page) => s
 }
 
 /** The last question: whether to send the writes. */
-async function askToSend(writes: number, baseUrl: string, things: string, dialogue: Dialogue): Promise<boolean> {
-  const answer = await dialogue.choose({
+export async function askToSend(
+  writes: number,
+  baseUrl: string,
+  things: string,
+  { choose }: Pick<Dialogue, "choose">,
+): Promise<boolean> {
+  const answer = await choose({
     message: `Send ${countText(writes, "write request")} or more to ${new URL(baseUrl).host}?`,
     choices: [
       { value: "no", label: "No, write nothing" },
@@ -46,8 +42,6 @@ async function askToSend(writes: number, baseUrl: string, things: string, dialog
   });
   return answer === "yes";
 }
-
-const asPlanned: Confirmed = { go: true };
 
 /** Decisions on rows by id. */
 type Decisions = ReadonlyMap<string, Decision>;
@@ -93,43 +87,18 @@ function isOpen({ why, choice }: ListedLoss): boolean {
 /** Asks what to do with one document. Returns `planned` itself if the plan stays as it is. */
 async function askDocument({ listed }: DocumentPlan, planned: Decisions, dialogue: Dialogue): Promise<Decisions> {
   const open = listed.filter(isOpen);
-  const many = countText(open.length, "row");
-  const needs = open.length === 1 ? "needs" : "need";
+  const need = open.length === 1 ? "needs" : "need";
+  const all = `the ${countText(open.length, "row")} that ${need} a decision`;
   const answer = await dialogue.choose({
     message: "What do you want to restore?",
     choices: [
       ...(planned.size > 0 ? [{ value: "planned", label: `${countText(planned.size, "row")}, as planned` }] : []),
-      ...(open.length > 0
-        ? [
-            { value: "each", label: `ask me about each of the ${many} that ${needs} a decision` },
-            { value: "all", label: `${planned.size > 0 ? "these, and " : ""}the ${many}, too` },
-          ]
-        : []),
+      ...(open.length > 0 ? [{ value: "all", label: planned.size > 0 ? `these, and ${all}` : all }] : []),
       { value: "none", label: "nothing of this document" },
     ],
   });
   if (answer === "planned") return planned;
-  if (answer === "none")
-    return new Map([...planned.keys(), ...open.map(({ id }) => id)].map((id) => [id, { restore: false }]));
-  const decided = new Map(planned);
-  for (const loss of open) {
-    const { id, now, now_answer } = loss;
-    const restore = answer === "all" || (await askRow(loss, dialogue));
-    decided.set(id, restore ? { restore, now, now_answer } : { restore });
-  }
-  return decided;
-}
-
-async function askRow(loss: ListedLoss, dialogue: Dialogue): Promise<boolean> {
-  dialogue.say(`${placeOf(loss)}: ${loss.reason}`);
-  for (const line of [loss.now, loss.now_answer]) if (line !== null) dialogue.say(`- ${line}`);
-  for (const line of [loss.content, loss.answer]) if (line !== null) dialogue.say(`+ ${line}`);
-  const answer = await dialogue.choose({
-    message: `Restore this ${loss.level === "chunk" ? "chunk" : "child chunk"}?`,
-    choices: [
-      { value: "leave", label: "No, leave it alone" },
-      { value: "restore", label: `Yes, ${loss.choice === "replace" ? "in place of the text there" : "at the end"}` },
-    ],
-  });
-  return answer === "restore";
+  const decided = open.map(({ id, now, now_answer }) => [id, { restore: true, now, now_answer }] as const);
+  if (answer === "all") return new Map([...planned, ...decided]);
+  return new Map([...planned.keys(), ...open.map(({ id }) => id)].map((id) => [id, { restore: false }]));
 }

@@ -1,22 +1,23 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { withFolderName } from "../../cli/bucket-names.js";
-import type { Arguments, Environment, Option, Options, Positionals, Surroundings } from "../../cli/command.js";
+import type { Arguments, Environment, Option, Options, Surroundings } from "../../cli/command.js";
 import { durationOption } from "../../cli/flag-values.js";
-import { allowHttp, comparisonMemoryOption, itemsOf, maxRps, outOption } from "../../cli/options.js";
+import {
+  allowHttp,
+  comparisonMemoryOption,
+  itemsOf,
+  maxRps,
+  outOption,
+  type runPositional,
+} from "../../cli/options.js";
+import { type Count, progressOfRun, renderWork, within } from "../../cli/progress-text.js";
 import type { Rendering } from "../../cli/progress-view.js";
 import type { Page } from "../../cli/text.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
+import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
+import type { RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
 import { exitCodeOf } from "../../restore/result.js";
 import type { Invocation } from "../../shell-text.js";
-
-export const positionals = {
-  run: {
-    type: "string",
-    demandOption: true,
-    names: "folder",
-    describe: "run folder, or a job and a run, as in nightly@20261119",
-  },
-} as const satisfies Positionals;
 
 const lookOption = {
   ...durationOption({ least: 0, most: 3_600_000, text: "from 0 s to 1 h" }),
@@ -67,7 +68,7 @@ export const writeOptions = {
 } as const satisfies Options;
 
 /** The arguments that both commands share. */
-export type WriteArguments = Arguments<typeof positionals & typeof writeOptions> & {
+export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
   readonly concurrency?: unknown;
   readonly to?: string | undefined;
 };
@@ -112,19 +113,11 @@ export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<str
   return readKey({ apiKeyEnv: name }, env);
 }
 
-/** The parts that the results of `restore` and `copy` share. */
-interface Ended {
-  readonly status: string;
-  readonly run: { readonly folder: string };
-  readonly against?: string | null;
-  readonly applied: object | null;
-  readonly warnings: readonly string[];
-}
+type Ended = RestoreResult | CopyResult;
 
 /** The parts that differ between a restore and a copy. */
-interface Work<Progress, Result, Answer> {
-  readonly progress: Progress;
-  readonly renderProgress: (progress: Progress) => Rendering;
+interface Work<Result, Answer> {
+  readonly progress: WriteProgress;
   /** Shows the plan, and asks whether to write it. */
   readonly ask: (planned: Result) => Promise<Answer>;
   /** Restores or copies. Calls `confirm` before the first write. */
@@ -135,28 +128,52 @@ interface Work<Progress, Result, Answer> {
  * Executes a restore or a copy. Shows its progress, but not while a question is on the terminal. The results have the folders of
  * runs under the names that users know.
  */
-export async function watchWork<Progress, Result extends Ended, Answer>(
-  { progress, renderProgress, ask, execute }: Work<Progress, Result, Answer>,
+export async function watchWork<Result extends Ended, Answer>(
+  { progress, ask, execute }: Work<Result, Answer>,
   { names, view }: Environment,
 ): Promise<Result> {
   const named = (result: Result): Result => ({
     ...result,
     run: withFolderName(result.run, names),
-    ...(result.against ? { against: names(result.against) } : {}),
+    ...("against" in result && result.against !== null ? { against: names(result.against) } : {}),
   });
-  let unwatch = view.watch(renderProgress(progress));
+  let unwatch = view.watch(renderWrites(progress));
   const confirm = (planned: Result) => {
     unwatch();
     return ask(named(planned)).finally(() => {
-      unwatch = view.watch(renderProgress(progress));
+      unwatch = view.watch(renderWrites(progress));
     });
   };
   return named(await execute(confirm).finally(() => unwatch()));
 }
 
+type WriteProgress = Omit<Partial<RestoreProgress & CopyProgress>, "step"> & { readonly step: string };
+
+/** Renders the progress in chunks and child chunks, or in documents if a copy has no chunks to write. */
+export function renderWrites(progress: WriteProgress): Rendering {
+  return renderWork(() => {
+    const { step, dump, chunks = 0, chunksDone = 0, waiting = 0, children = 0, childrenDone = 0 } = progress;
+    const { documents = 0, documentsDone = 0, documentsFailed = 0, writes = 0 } = progress;
+    if (dump !== undefined) return within(step, progressOfRun(dump));
+    if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
+    const all: readonly Count[] = [
+      { noun: "failed document", done: documentsFailed },
+      { noun: "document", done: documentsDone, of: documents },
+      { noun: "chunk", done: chunksDone, of: chunks },
+      { noun: "child chunk", done: childrenDone, of: children },
+      { noun: "request", done: writes },
+    ];
+    const counts = all.filter(({ done, of = done }) => of > 0);
+    const note = waiting > 0 ? `${waiting} wait until the service has indexed them` : undefined;
+    const [done, of] = [chunksDone + childrenDone, chunks + children];
+    if (of > 0) return { step, unit: children > 0 ? "row" : "chunk", done, of, counts, note };
+    return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts, note };
+  });
+}
+
 /** Executes a restore or a copy, prints its result, and returns the exit code. */
-export async function workAndPrint<Progress extends { readonly step: string }, Result extends Ended, Answer>(
-  work: Work<Progress, Result, Answer>,
+export async function workAndPrint<Result extends Ended, Answer>(
+  work: Work<Result, Answer>,
   render: (ended: Result, page: Page, next: Invocation) => string,
   args: Pick<WriteArguments, "apply">,
   environment: Environment,

@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { bytesText, countText, durationText, numberText } from "../../amounts.js";
+import { bytesText, chunksText, countText, durationText } from "../../amounts.js";
 import type { CommonArguments, Environment } from "../../cli/command.js";
-import { wrapToWidth } from "../../cli/display-width.js";
+import { commandsBelow, firstOf, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { printReason } from "../../cli/output.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
-import { firstOf, messageText, type Page, secondsFrom, terminalText, wrapped } from "../../cli/text.js";
+import { messageText, type Page, type Paint, secondsFrom, terminalText } from "../../cli/text.js";
 import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
 import { exitCodes } from "../../errors.js";
 import { isBucketUrl } from "../../job/s3-url.js";
 import type { RunResult } from "../../run/make-run.js";
-import { type ChildListSums, incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
+import { incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
 import { type Invocation, retryCommand, shellText } from "../../shell-text.js";
 import { countOf, nameAndId, shardText } from "../../words.js";
 import type { RunSummary } from "./result.js";
@@ -56,51 +56,44 @@ export function renderSummary(
   page: Page,
   mend: readonly string[] = [retryCommand(invocation)],
 ): string {
-  const { paint, columns } = page;
-  const { manifest } = result;
-  const { counts, requests } = manifest;
-  const isComplete = result.status === "complete";
-  const verdict = isComplete ? paint.good("complete") : paint.bad("partial");
-  const read = [
-    isComplete ? countText(counts.documents, "document") : incompleteText(manifest.documents),
-    countText(counts.chunks, "chunk"),
-    countText(counts.child_chunks, "child chunk"),
-  ];
-  const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
-  const took = durationText(elapsed);
-  const effort = manifest.joined
-    ? `joined from ${countText(manifest.joined.shards.length, "shard")} in ${took}; they took`
-    : `in ${took} with`;
-  const { child_chunks: childChunks } = manifest.options;
-  const isNews = childChunks === "auto" || (result.isFirst && !manifest.joined); // one hint about auto is enough
-  const childLists = isNews ? renderChildLists(childChunks, sumOfChildLists(manifest.child_lists)) : undefined;
-  const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
-  return [
-    ...wrapped(`${paint.strong(verdict)}: ${shard}${read.join(", ")}`, page),
-    ...wrapped(`${effort} ${sent}, ${bytesText(requests.bytes)} received`, page, paint.faint),
-    ...[...renderOriginals(manifest), ...renderDiscovered(manifest)].flatMap((line) => wrapped(line, page)),
-    ...renderIncomplete(result, mend, page),
-    "",
-    ...renderPaths(pathsOf(result), columns),
-    ...(result.pruned.length > 0
-      ? wrapToWidth(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`, columns, "  ")
-      : []),
-    "",
-    "Next:",
-    ...nextCommands(result, invocation).map((command) => `  ${command}`),
-    ...(childLists === undefined ? [] : ["", ...wrapped(childLists, page, paint.faint)]),
-    ...renderJoin(result, invocation),
-  ].join("\n");
+  const { manifest, pruned } = result;
+  const { shard } = manifest;
+  const skipped = skippedText(manifest);
+  return renderParagraphs(
+    [
+      [...verdictOf(result, elapsed), ...originalTexts(manifest), discoveredText(manifest)],
+      ...flawsOf(result, mend, page.paint),
+      [
+        ({ columns }) => renderPaths(pathsOf(result), columns),
+        pruned.length > 0 && `  ${countText(pruned.length, "older run")} removed, as output.keep says`,
+      ],
+      [commandsBelow("Next:", ...nextCommands(result, invocation))],
+      [skipped !== undefined && { text: skipped, paint: "faint" }],
+      [shard && (() => [joinText(shard.count, result, invocation)])],
+    ],
+    page,
+  );
 }
 
-/** Renders the next step after a shard: the command that joins all shards. */
-function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): readonly string[] {
-  if (!manifest.shard) return [];
-  const { count } = manifest.shard;
+function verdictOf({ status, manifest }: RunResult, elapsed: number): readonly Part[] {
+  const { counts, requests, documents, joined } = manifest;
+  const isComplete = status === "complete";
+  const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
+  const read = isComplete ? countText(counts.documents, "document") : incompleteText(documents);
+  const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
+  const took = durationText(elapsed);
+  const effort = joined
+    ? `joined from ${countText(joined.shards.length, "shard")} in ${took}; they took`
+    : `in ${took} with`;
   return [
-    "",
-    `Once all ${countText(count, "shard")} are there: ${program} join ${wordForShards(folder, manifest.job, count)}`,
+    { head: status, paint: isComplete ? "good" : "bad", text: `${shard}${read}, ${chunksText(counts)}` },
+    { text: `${effort} ${sent}, ${bytesText(requests.bytes)} received`, paint: "faint" },
   ];
+}
+
+/** The next step after a shard: the command that joins all shards. */
+function joinText(count: number, { manifest, folder }: RunResult, { program }: Invocation): string {
+  return `Once all ${countText(count, "shard")} are there: ${program} join ${wordForShards(folder, manifest.job, count)}`;
 }
 
 /** The argument for all shards of a job. Buckets need another form, because a shell cannot expand a pattern there. */
@@ -110,12 +103,12 @@ function wordForShards(folder: string, job: string, count: number): string {
   return shards === join("output", job, "shards") ? job : `${shellText(shards)}/*-of-${count}`;
 }
 
-/** Renders documents that are new or gone since the previous run; empty if there are none, or the job does not list documents. */
-function renderDiscovered({ discovered }: Manifest): readonly string[] {
-  if (!discovered || discovered.new.length + discovered.vanished.length === 0) return [];
+/** Documents that are new or gone since the previous run; undefined if there are none, or the job does not list documents. */
+function discoveredText({ discovered }: Manifest): string | undefined {
+  if (!discovered || discovered.new.length + discovered.vanished.length === 0) return undefined;
   const came = discovered.new.length > 0 ? [countText(discovered.new.length, "new document")] : [];
   const went = discovered.vanished.length > 0 ? [`${countText(discovered.vanished.length, "document")} gone`] : [];
-  return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
+  return `${[...came, ...went].join(", ")} since ${discovered.since}`;
 }
 
 function pathsOf({ manifest, folder, database, report }: RunResult): readonly (readonly [string, string])[] {
@@ -189,33 +182,27 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   };
 }
 
-/** Maximum documents and warnings to show. manifest.json has the rest. */
+/** Maximum documents and warnings to show. */
 const shown = 10;
 
-/** Renders the incomplete documents, all other flaws of the run, and the commands that fix them. */
-function renderIncomplete(result: RunResult, commands: readonly string[], page: Page): readonly string[] {
-  const { manifest, names, problems } = result;
+/** The incomplete documents, all other flaws of the run, and the commands that fix them. */
+function flawsOf({ manifest, names, problems }: RunResult, mend: readonly string[], { bad }: Paint): Paragraphs {
   const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
-  const documents = incomplete.map(({ document_id: id, status, error }) => {
-    const reason = messageText(String(error), 400);
-    return `${page.paint.bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${reason}`;
-  });
   const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
-  const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
-  const warnings = [...problems, ...others].map((sentence) => messageText(sentence));
-  const mend = ["", "Once the cause is gone, read what is missing:", ...commands.map((command) => `  ${command}`)];
+  const warnings = [...problems, ...manifest.warnings.filter((sentence) => !listed.has(sentence))];
+  const documentOf = ({ document_id: id, status, error }: (typeof incomplete)[number]) =>
+    `${bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${messageText(String(error), 400)}`;
+  const where = " in manifest.json";
   return [
-    ...section("Incomplete:", documents, "more document", page),
-    ...section("Warnings:", warnings, "more warning", page),
-    ...(manifest.status === "partial" ? mend : []),
+    [titled("Incomplete:", firstOf(incomplete, shown, documentOf, "more document", where))],
+    [
+      titled(
+        "Warnings:",
+        firstOf(warnings, shown, (sentence) => messageText(sentence), "more warning", where),
+      ),
+    ],
+    [manifest.status === "partial" && commandsBelow("Once the cause is gone, read what is missing:", ...mend)],
   ];
-}
-
-/** The first lines below a title; empty without lines. */
-function section(title: string, lines: readonly string[], noun: string, page: Page): readonly string[] {
-  if (lines.length === 0) return [];
-  const others = (more: number) => [`  … and ${countText(more, noun)} in manifest.json`];
-  return ["", title, ...firstOf(lines, shown, (line) => wrapped(`  ${line}`, page), others)];
 }
 
 type Saved = Pick<RunSummary, "originals" | "attachments">;
@@ -236,8 +223,8 @@ function sumOf(saved: NonNullable<Manifest["originals"]>): NonNullable<Saved["or
   return { complete: count("complete"), wrong_size: count("wrong size"), missing: count("missing"), bytes };
 }
 
-/** Renders how many originals and attachments were saved, and how many are incomplete. Mentions attachments only if there are any. */
-function renderOriginals(manifest: Manifest): readonly string[] {
+/** How many originals and attachments were saved, and how many are incomplete. Mentions attachments only if there are any. */
+function originalTexts(manifest: Manifest): readonly string[] {
   const { originals, attachments } = sumOfOriginals(manifest);
   const hasAttachments = manifest.originals?.some(({ attachment_id: id }) => id !== null);
   return [
@@ -255,26 +242,14 @@ function savedText(noun: string, sum: NonNullable<Saved["originals"]>): string {
   return [`${countText(complete, noun)} saved (${bytesText(bytes)})`, ...bad].join(", ");
 }
 
-/** Renders on one line how many child lists a run read and skipped; undefined if there were none. */
-export function renderChildLists(childChunks: unknown, sums: ChildListSums): string | undefined {
-  const { asked, embedded, skipped } = sums;
-  if (asked + embedded + skipped === 0) return undefined;
-  return childChunks === "auto" ? renderAuto(sums) : renderAll(sums);
-}
-
-function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
+/** With `child_chunks: auto`, how many child lists a run read and skipped; undefined if there were none. */
+function skippedText({ options, child_lists }: Manifest): string | undefined {
+  const { asked, embedded, skipped } = sumOfChildLists(child_lists);
+  if (options.child_chunks !== "auto" || asked + embedded + skipped === 0) return undefined;
   const parts = [
     `${countText(asked, "child list")} read`,
     embedded > 0 && `embedded children used for ${countText(embedded, "chunk")}`,
     skipped > 0 && `${countText(skipped, "list")} skipped`,
   ];
   return `${parts.filter(Boolean).join(", ")}; child_lists in manifest.json says why`;
-}
-
-/** Says how many child lists were empty, and what `child_chunks: auto` would have saved: at least one request for each skipped list. */
-function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
-  const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
-  if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;
-  const missed = misses > 0 ? `, and missed ${countText(misses, "child chunk")}` : "";
-  return `${were}; child_chunks: auto would have saved at least ${countText(saves, "request")}${missed}`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderCopied } from "../../../src/commands/copy/copied.js";
+import { renderCopied } from "../../../src/commands/copy.js";
 import type { CopyResult } from "../../../src/restore/copy/copy-result.js";
 import {
   appliedOf,
@@ -174,9 +174,9 @@ test("of many, the first twenty are shown", () => {
   const problems = many(26, (at) => `no tag ${at}`);
   const differences = many(27, (at) => differenceOf(at));
   const printed = rendered(copyOf(datasets, { applied: appliedOf(documents, { problems }), differences }));
-  expect(printed).toContain(`  "Dataset 19" (${idOf(719)})\n  … and 4 more: --json lists all\n`);
+  expect(printed).toContain(`  "Dataset 19" (${idOf(719)})\n  … and 4 others: --json lists all\n`);
   expect(printed).toContain("  no tag 19\n  … and 6 others: --json lists all\n");
-  expect(printed).toContain(`(${idOf(19)})\n    failed: 500\n  … and 4 more: --json lists all\n`);
+  expect(printed).toContain(`(${idOf(19)})\n    failed: 500\n  … and 4 others: --json lists all\n`);
   expect(printed).toContain(`    chunk at 19 ${idOf(19)}\n      is missing\n    … and 7 others: --json lists all\n`);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderCopy } from "../../../src/commands/copy.js";
+import { renderWrites } from "../../../src/commands/restore/shared.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { type CopyProgress, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
@@ -29,7 +29,7 @@ test.each<[Partial<CopyProgress>, string, number | null]>([
   [{ ...writing, chunks: 0, documentsDone: 13 }, "100 % · writing · 13/13 documents", 1],
   [{ ...writing, documents: 0, chunks: 0 }, "writing", null],
 ])("%j: %s", (more, line, share) => {
-  const { lines, block, facts } = renderCopy({ ...emptyCopyProgress(), ...more });
+  const { lines, block, facts } = renderWrites({ ...emptyCopyProgress(), ...more });
   expect(lines(1_000)).toEqual([line]);
   expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
   for (const columns of [80, 40, 10]) {
@@ -40,7 +40,7 @@ test.each<[Partial<CopyProgress>, string, number | null]>([
 
 test("the time left comes only from the rate of writing, without earlier steps and earlier processes", () => {
   const progress = { ...emptyCopyProgress() };
-  const { lines, facts } = renderCopy(progress);
+  const { lines, facts } = renderWrites(progress);
   lines(60_000);
   Object.assign(progress, writing, { chunksDone: 1_000 });
   lines(60_000);
@@ -57,7 +57,7 @@ test("the time left comes only from the rate of writing, without earlier steps a
 
 test("during uploads, documents are counted", () => {
   const progress = { ...writing, chunks: 0 };
-  const { lines } = renderCopy(progress);
+  const { lines } = renderWrites(progress);
   lines(0);
   progress.documentsDone = 3;
   expect(lines(30_000)).toEqual(["23 % · writing · 1 min 40 s left · 3/13 documents · 0.1 documents/s"]);
@@ -66,7 +66,7 @@ test("during uploads, documents are counted", () => {
 test("while a dump is made, its progress is shown, and its time left counts from its beginning", () => {
   const run = { ...emptyRunProgress(), documents: 2, documentsBegun: 2, documentsDone: 1, pagesExpected: 4 };
   const progress: CopyProgress = { ...writing, step: "proving", dump: run };
-  const { lines, facts } = renderCopy(progress);
+  const { lines, facts } = renderWrites(progress);
   lines(600_000);
   run.pagesDone = 1;
   expect(lines(610_000)).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderJobs, renderRuns } from "../../../src/commands/list.js";
+import { jobOf, renderJobs, renderRuns } from "../../../src/commands/list.js";
 import type { ListedRun, RunList } from "../../../src/store/list-runs.js";
 
 const now = Date.parse("2026-11-20T08:00:00Z");
@@ -35,10 +35,10 @@ const list: RunList = {
   atWork: { pid: null, host: null, since: null },
   shards: [],
 };
-const at = (columns: number) => ({ paint: paintFor({}, {}), columns, now });
+const at = (columns: number) => ({ paint: paintFor({}, {}), columns });
 
 test("every column, if there is room", () => {
-  expect(renderRuns(list, at(120)).split("\n")).toEqual([
+  expect(renderRuns(jobOf(list, now), at(120)).split("\n")).toEqual([
     "run                   age  status    documents     chunks   children    size        took  keep",
     "20261120T020000123Z   5 h  complete         13  1,234,567  2,948,000  1.6 GB  20 min 0 s  last, daily  latest",
     "20261119T020000123Z  29 h  complete         13  1,234,567  2,948,000  1.6 GB           –  -",
@@ -55,13 +55,13 @@ test.each([
   [50, "run                   age  status    keep"],
   [40, "run                   age  status"],
 ])("at %i columns those that matter most", (columns, head) => {
-  const lines = renderRuns(list, at(columns)).split("\n").slice(0, 4);
+  const lines = renderRuns(jobOf(list, now), at(columns)).split("\n").slice(0, 4);
   expect(lines[0]).toBe(head);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
 });
 
 test("the table of all jobs also fits a narrow terminal", () => {
-  const lists = [list, { ...list, job: "weekly", runs: [] }];
+  const lists = [list, { ...list, job: "weekly", runs: [] }].map((each) => jobOf(each, now));
   for (const columns of [80, 40])
     for (const line of renderJobs(lists, "output", at(columns)).split("\n"))
       expect(line.length).toBeLessThanOrEqual(columns);
@@ -80,7 +80,7 @@ test("a line for each division into shards, with those that have no run, below t
     { count: 32, missing: range(1, 32), newestRunId: undefined },
   ];
   expect(
-    renderRuns({ ...list, shards }, at(120))
+    renderRuns(jobOf({ ...list, shards }, now), at(120))
       .split("\n")
       .slice(-4),
   ).toEqual([

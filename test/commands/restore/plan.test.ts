@@ -184,7 +184,7 @@ test("the history proves another thing of a chunk that was edited, added, or onl
   const child = { child_id: idOf(71), position: 1, edit: editOf("customized"), content: "Child by hand.", twin: null };
   const restores = [
     restoreOf(1, { evidence: ["history"], target: targetOf(101, "Before.") }),
-    restoreOf(2, { evidence: ["history"] }),
+    restoreOf(2, { evidence: ["history"], edit: editOf("added") }),
     restoreOf(3, { evidence: ["history"], target: targetOf(103, "Text."), texts: null, disable: true }),
     restoreOf(4, {
       evidence: [],
@@ -192,6 +192,7 @@ test("the history proves another thing of a chunk that was edited, added, or onl
       texts: null,
       children: [{ ...child, evidence: ["history"] }],
     }),
+    restoreOf(5, { evidence: ["history"] }), // an edit without a place, which is added
   ];
   const remarks = rendered(documentOf({ restores }))
     .split("\n")
@@ -200,6 +201,7 @@ test("the history proves another thing of a chunk that was edited, added, or onl
     "the history of the job has the text before the edit",
     "the history of the job shows when it was added",
     "the history of the job shows it enabled",
+    "the history of the job has the text before the edit",
     "the history of the job has the text before the edit",
   ]);
 });

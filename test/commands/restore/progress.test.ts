@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderRestore } from "../../../src/commands/restore.js";
+import { renderWrites } from "../../../src/commands/restore/shared.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { emptyRestoreProgress, type RestoreProgress } from "../../../src/restore/lost/restore-options.js";
@@ -34,7 +34,7 @@ test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
   [{ step: "writing" }, /^writing$/, null],
   [{ step: "proving", dump }, /^50 % · proving · /, 0.5],
 ])("%j: %s", (more, line, share) => {
-  const { lines, block, facts } = renderRestore(progressOf(more));
+  const { lines, block, facts } = renderWrites(progressOf(more));
   expect(lines(1_000)).toEqual([expect.stringMatching(line)]);
   expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
   for (const columns of [80, 40, 10]) {
@@ -45,7 +45,7 @@ test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
 
 test("the time left of a dump counts from its beginning, whatever came before", () => {
   const run = { ...dump, documentsBegun: 2, pagesDone: 0 };
-  const { lines } = renderRestore(progressOf({ step: "proving", dump: run }));
+  const { lines } = renderWrites(progressOf({ step: "proving", dump: run }));
   lines(600_000);
   run.pagesDone = 1;
   expect(lines(610_000)).toEqual([expect.stringMatching(/^25 % · proving · starting · 30\.0 s left · /)]);

@@ -64,33 +64,12 @@ test("each document is asked about, then the whole, with host and number of rows
     `1 of 2: "Manual.md" ${manual}`,
     "? What do you want to restore? 2 rows, as planned / nothing of this document",
     `2 of 2: "Other.md" ${idOf(800)}`,
-    "? What do you want to restore? 1 row, as planned / ask me about each of the 2 rows that need a decision / these, and the 2 rows, too / nothing of this document",
+    "? What do you want to restore? 1 row, as planned / these, and the 2 rows that need a decision / nothing of this document",
     "? Send 3 write requests or more to kb.example.com? No, write nothing / Yes, restore 3 rows",
   ]);
 });
 
-test("ask about each: a row is restored only after a yes, and only while the text that was shown is still there", async () => {
-  const { dialogue, heard } = answering(["planned", "each", "restore", "leave", "yes"]);
-  expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
-    decided({
-      ...plannedRows,
-      4: { restore: true, now: "Changed by others.", now_answer: null },
-      5: { restore: false },
-    }),
-  );
-  expect(heard.slice(4)).toEqual([
-    `chunk at 4 ${idOf(4)}: It is not known what stood there before.`,
-    "- Changed by others.",
-    "+ Lost 4.",
-    "? Restore this chunk? No, leave it alone / Yes, in place of the text there",
-    `chunk at 5 ${idOf(5)}: It is not known what stood there before.`,
-    "+ Lost 5.",
-    "? Restore this chunk? No, leave it alone / Yes, at the end",
-    "? Send 4 write requests or more to kb.example.com? No, write nothing / Yes, restore 4 rows",
-  ]);
-});
-
-test("these, and the others, too: all rows of the document", async () => {
+test("these, and the others: all rows of the document, only while the text that was shown is still there", async () => {
   const { dialogue, heard } = answering(["planned", "all", "yes"]);
   expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
     decided({
@@ -122,7 +101,7 @@ test("one document whose rows all have a place needs the last question only; no 
 });
 
 test("the child chunks of a chunk are separate rows", async () => {
-  const { dialogue } = answering(["each", "restore", "yes"]);
+  const { dialogue } = answering(["all", "yes"]);
   const { go, decisions } = await askAbout(resultOf([everything]), dialogue);
   expect(go).toBe(true);
   const rows = [12, 40, 21, 7, 71, 73, 91].map(idOf);

@@ -188,7 +188,7 @@ test("of many documents, the first hundred are named", () => {
   );
   const printed = renderRestored(resultOf(refused, { applied: { rows: [], writes: 1 } }), wide, invocation);
   expect(printed).toContain(
-    `  "Manual.md" (${idOf(99)})\n    refused: it is archived\n  … and 3 more: --json lists all\n`,
+    `  "Manual.md" (${idOf(99)})\n    refused: it is archived\n  … and 3 others: --json lists all\n`,
   );
 });
 

@@ -135,7 +135,7 @@ test("2, with the reason and the place", async () => {
     ],
     [["absent", "SELECT 1"], "kbdump: No such run or job:\n  absent: "],
     [[file, "SELECT 1"], `kbdump: No such run or job:\n  ${file}: it is a file, but neither a job file nor a database`],
-    [[database, "SELECT 1", "--limit", "0", "--memory", "lots"], '--limit: got "0", expected a whole number from 1 on'],
+    [[database, "SELECT 1", "--limit", "0", "--memory", "lots"], "--limit: got 0, expected a whole number from 1"],
     [[database, "SELECT 1", "--json", "--format", "csv"], "--json: it contradicts --format csv"],
   ] as const) {
     const { code, stdout, stderr } = await runHere(["sql", ...args, "--out", dir]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { fittedWidths, renderQuery } from "../../../src/commands/sql.js";
+import { renderQuery } from "../../../src/commands/sql.js";
 import { ExactNumber } from "../../../src/rows/exact-json.js";
 
 const columns = [
@@ -48,16 +48,6 @@ test("on a terminal that is too narrow, every cell has a line", () => {
     "extra        NULL",
     "row 2",
   ]);
-});
-
-test.each([
-  ["5 5", 20, [5, 5]],
-  ["30 5 30", 49, [20, 5, 20]],
-  ["30 n30 30", 50, [8, 30, 8]],
-  ["30 n30 30", 49, undefined],
-])("%s in %i: %j", (wanted, line, widths) => {
-  const columns = wanted.split(" ").map((text) => ({ width: Number(text.replace("n", "")), isNumber: /n/.test(text) }));
-  expect(fittedWidths(columns, line)).toEqual(widths);
 });
 
 test("one column is also a table; no column is a number of rows", () => {

@@ -11,7 +11,7 @@ import {
   renderWatchResult,
   timeoutText,
   WatchNews,
-} from "../../../src/commands/status/text.js";
+} from "../../../src/commands/status.js";
 import type { WatchedStatus } from "../../../src/status/status-result.js";
 
 import { emptyWatchProgress } from "../../../src/status/watched-documents.js";

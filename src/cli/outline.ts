@@ -1,0 +1,82 @@
+import { countText } from "../amounts.js";
+import { wrapToWidth } from "./display-width.js";
+import { type Column, renderTable } from "./table.js";
+import { type Page, type Paint, plain } from "./text.js";
+
+/** A part of a text for people: a sentence, an entry, or a function that lays out its own lines. False, null and undefined print nothing. */
+export type Part = string | Entry | ((page: Page) => readonly string[]) | false | null | undefined;
+
+/** A sentence, and parts below it. */
+export interface Entry {
+  /** A bold word before the sentence: `restored: 7 of 7`. Only this word is painted then. */
+  readonly head?: string;
+  readonly text: string;
+  readonly paint?: keyof Paint | undefined;
+  /** Two columns further right. */
+  readonly below?: readonly Part[];
+}
+
+export type Paragraphs = readonly (readonly Part[])[];
+
+/** Renders paragraphs, with an empty line between them. Leaves out empty ones. */
+export function renderParagraphs(paragraphs: Paragraphs, page: Page): string {
+  return paragraphs
+    .map((parts) => layOut(parts, page))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n");
+}
+
+/** An id in brackets has 38 characters, and must never be cut: a narrow terminal shows no indent where one would not fit beside it. */
+const widest = 38;
+
+function layOut(parts: readonly Part[], page: Page): readonly string[] {
+  const margin = page.columns < widest + 2 ? "" : "  ";
+  const inner = { ...page, columns: page.columns - margin.length };
+  return parts.flatMap((part) => {
+    if (!part) return [];
+    if (typeof part === "function") return part(page);
+    const { head, text, paint, below = [] } = typeof part === "string" ? { text: part } : part;
+    const painted = paint ? page.paint[paint] : plain;
+    const line = head === undefined ? text : `${page.paint.strong(painted(head))}: ${text}`;
+    const lines = wrapToWidth(line, page.columns, `${/^ */.exec(line)}${margin}`).map(
+      head === undefined ? painted : plain,
+    );
+    return [...lines, ...layOut(below, inner).map((line) => `${margin}${line}`)];
+  });
+}
+
+/** A title with parts below it; nothing without parts. */
+export function titled(text: string, below: readonly Part[], paint?: keyof Paint): Part {
+  return below.some(Boolean) && { text, below, paint };
+}
+
+/** The first `most` items, and a line that counts the others and says `where` they are. */
+export function firstOf<Item>(
+  items: readonly Item[],
+  most: number,
+  partOf: (item: Item) => Part,
+  noun = "other",
+  where = ": --json lists all",
+): readonly Part[] {
+  const more = items.length - most;
+  const rest = { text: `… and ${countText(more, noun)}${where}`, paint: "faint" } as const;
+  return [...items.slice(0, most).map((item) => partOf(item)), more > 0 && rest];
+}
+
+/** A table of the first `most` rows, and a line that counts the others. */
+export function firstRows<Row>(
+  rows: readonly Row[],
+  most: number,
+  columns: readonly Column<Row>[],
+  noun?: string,
+  paintOf?: (row: Row) => keyof Paint | undefined,
+): readonly Part[] {
+  const table = (page: Page) => renderTable(rows.slice(0, most), columns, page, paintOf);
+  return [rows.length > 0 && table, ...firstOf(rows, most, () => false, noun)];
+}
+
+/** Commands to run next below a sentence that says what they do. They are never wrapped, so that they can be copied. */
+export function commandsBelow(text: string, ...commands: readonly string[]): Entry {
+  return { text, below: [() => commands] };
+}
