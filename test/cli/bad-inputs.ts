@@ -594,7 +594,7 @@ const restores: readonly BadInput[] = [
     run: asItIs,
     env: { KNOWLEDGE_RESTORE_KEY: key },
     code: 1,
-    says: "the service does not take this key, which comes from the variable KNOWLEDGE_RESTORE_KEY (GET http",
+    says: "kbdump: the service does not take the key from the variable KNOWLEDGE_RESTORE_KEY (401 ",
   },
   {
     line: "restore @/run --to http://127.0.0.1:1/v1",
@@ -608,7 +608,7 @@ const restores: readonly BadInput[] = [
     run: asItIs,
     env: restoreKey,
     code: 1,
-    says: "answered with a web page (404 Not Found), not with the Knowledge API; ",
+    says: "kbdump: the server answered with a web page (404 Not Found), not with the Knowledge API; ",
   },
   {
     line: "restore @/run",
