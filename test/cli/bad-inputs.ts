@@ -439,7 +439,7 @@ const folders: readonly BadInput[] = [
   {
     line: "verify @/job.yaml",
     ...withJob(good),
-    says: "@/job.yaml: no run in output/job/runs yet\n",
+    says: "@/job.yaml: no run was published in output/job/runs yet\n",
   },
   { line: "verify @", files: { "manifest.json": "{" }, code: 4, says: "" },
   { line: "verify @ --memory lots", says: 'kbdump: --memory: got "lots", expected a size such as 800MB or 2GB\n' },
