@@ -5,7 +5,7 @@ import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
 import { printReason } from "../cli/output.js";
 import { type Column, renderTable } from "../cli/table.js";
-import { type Page, plain, secondsFrom, terminalText } from "../cli/text.js";
+import { type Page, plain, secondsFrom, terminalText, wrapped } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
@@ -184,7 +184,7 @@ export function renderRuns(list: RunList, view: ListView): string {
     ...(atWork ? [workText(atWork)] : []),
     runs.length > 0
       ? `${countText(runs.length, "run")} in ${terminalText(folder)}, ${bytesText(bytes)}`
-      : `no run in ${terminalText(folder)} yet`,
+      : `no run was published in ${terminalText(folder)} yet`,
     ...shards.map(shardsText),
   ].join("\n");
 }
@@ -195,12 +195,15 @@ export function renderJobs(lists: readonly RunList[], dir: string, view: ListVie
   const rows = lists.map((list) => ({ list, run: list.runs[0] }));
   const columns: readonly Column<(typeof rows)[number]>[] = [
     { head: "job", cell: ({ list }) => terminalText(list.job) },
-    { head: "newest run", cell: ({ run }) => run?.runId ?? "none yet", drop: 7 },
+    { head: "newest run", cell: ({ run }) => run?.runId ?? "none", drop: 7 },
     ...figures(view.now),
     { head: "runs", cell: ({ list }) => String(list.runs.length), right: true, drop: 8 },
     { head: "", cell: ({ list }) => (list.atWork ? "active" : ""), drop: 9 },
   ];
-  return tableLines(rows, columns, view).join("\n");
+  const empty = lists.filter(({ runs, atWork, shards }) => runs.length === 0 && !atWork && shards.length === 0);
+  const names = empty.map(({ job }) => terminalText(job)).join(", ");
+  const note = `Never published a run, because each failed or was stopped: ${names}. Run the job again to see why, or remove its folder in ${terminalText(dir)}.`;
+  return [...tableLines(rows, columns, view), ...(empty.length > 0 ? ["", ...wrapped(note, view)] : [])].join("\n");
 }
 
 /** A row of the table of runs, or of the table of jobs. */
