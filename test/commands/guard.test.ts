@@ -85,6 +85,12 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
     { KNOWLEDGE_RESTORE_KEY: undefined },
     /KNOWLEDGE_RESTORE_KEY is not set/,
   ],
+  [
+    "no terminal, and no key, all at once",
+    (command) => command,
+    { KNOWLEDGE_API_KEY: undefined, KNOWLEDGE_RESTORE_KEY: undefined },
+    /guard cannot start: --yes: there is no terminal.* KNOWLEDGE_API_KEY is not set.* KNOWLEDGE_RESTORE_KEY is not set/,
+  ],
 ])("%s is said before anything is backed up", async (_, change, less, message) => {
   const { command, env, runs } = await guarded();
   const { code, stderr } = await runHere(change(command), { ...env, ...less });
