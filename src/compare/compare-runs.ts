@@ -1,4 +1,6 @@
+import { basename } from "node:path";
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { guardedJob } from "../dump/run-id.js";
 import type { DocumentId } from "./document-rows.js";
 import { loadAdditions, loadEdits } from "./history.js";
 import {
@@ -44,7 +46,9 @@ export async function compareRuns(
   const sources = await checkBoth(runs, context);
   const details = [await detailsOf(old.dump), await detailsOf(fresh.dump)] as const;
   await loadDocuments(connection, details, documents.map(comparedDocument));
-  const history = { run_id: old.dump.manifest.run_id, database };
+  const { run_id, job } = old.dump.manifest;
+  const isGuards = database !== undefined && guardedJob(job) === basename(database, ".duckdb");
+  const history = { run_id, database, isGuards };
   const warning = await loadEdits(connection, history, signal);
   for (const side of sources) {
     for (const kind of ["chunks", "child_chunks"] as const) {

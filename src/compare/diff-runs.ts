@@ -1,6 +1,6 @@
 import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
-import { databaseOf } from "../dump/open-dump.js";
+import { historyOf } from "../dump/open-dump.js";
 import { changedSql, changesSql, countsSql, reorderedSql } from "./changes-sql.js";
 import { type ComparedRuns, compareRuns } from "./compare-runs.js";
 import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
@@ -41,7 +41,7 @@ export async function withRunDiff<T>(
   work: (diff: RunDiff, changes: Changes, rows: { connection: Connection; compared: ComparedRuns }) => Promise<T>,
 ): Promise<T> {
   const runs = [await readRun(old), await readRun(fresh)] as const;
-  const { database = (await databaseOf(runs[0].dump)) ?? null } = options;
+  const { database = (await historyOf(runs[0].dump)) ?? null } = options;
   const context = withDiffDefaults({ ...options, database });
   return withSpill(":memory:", context, async (connection) => {
     const compared = await compareRuns(connection, runs, context);

@@ -1,6 +1,6 @@
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf } from "../../duckdb/read-rows.js";
-import { type Dump, databaseOf } from "../../dump/open-dump.js";
+import { type Dump, historyOf } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { cutText, escapeControls } from "../../safe-text.js";
@@ -41,7 +41,7 @@ export async function planLost(old: Dump, target: Dump, options: LostOptions): P
   checkOlder(old, options.documents);
   checkFit(target);
   const { memory, signal, progress, documents } = options;
-  const database = (await databaseOf(old)) ?? null;
+  const database = (await historyOf(old)) ?? null;
   const context = withDiffDefaults({ memory, signal, database, ...(progress ? { progress } : {}) });
   const isWanted = ({ document_id }: DocumentId) => documents.length === 0 || documents.includes(document_id);
   return withSpill(":memory:", options, async (connection) => {

@@ -7,7 +7,7 @@ import { checkFit } from "../../compare/history.js";
 import { planCompared } from "../../compare/lost/plan-lost.js";
 import { countPlan, type DocumentPlan, type ManualEdit } from "../../compare/lost/restore-plan.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { type Dump, databaseOf } from "../../dump/open-dump.js";
+import { type Dump, historyOf } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, idText, stateText, timeText } from "../page/html.js";
@@ -51,7 +51,7 @@ export type LostOptions = Pick<ReportOptions, "database" | "content" | "memory" 
  */
 export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
   const { memory, signal, progress, content, nameFolder } = options;
-  const database = options.database ?? (await databaseOf(old)) ?? null;
+  const database = options.database ?? (await historyOf(old)) ?? null;
   const diffing = { memory, signal, progress, database, text: content ? ("lost" as const) : false };
   return withRunDiff(old.folder, fresh.folder, diffing, async (diff, changes, { connection, compared }) => {
     const manual = await changes.first("manual edits", mostCards);
