@@ -42,6 +42,9 @@ type HistoryOf = Pick<RunInDatabase, "run_id"> & {
   readonly isGuards?: boolean;
 };
 
+/** Whether the job's database was used for its history; `none`: there is no database. */
+export type HistoryUse = "used" | "not used" | "none";
+
 /** The changes up to a run in an attached database. */
 export interface KnownHistory {
   readonly catalog: string;
