@@ -7,7 +7,7 @@ import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentSta
 import { contentSql, textSql } from "./facts-sql.js";
 import type { Comparison, RunSources } from "./load-facts.js";
 import type { MatchedKind } from "./pair.js";
-import { type Changes, readChanges, readFirst } from "./read-changes.js";
+import { type Changes, countReplaced, readChanges, readFirst } from "./read-changes.js";
 import {
   type DiffContext,
   type DiffOptions,
@@ -59,6 +59,7 @@ export async function withRunDiff<T>(
     context.progress.step = "writing the result";
     context.signal.throwIfAborted();
     const read: Changes = {
+      replaced: await countReplaced(connection),
       all: () => readChanges(connection, texts === true),
       first: (selection, most) =>
         readFirst(

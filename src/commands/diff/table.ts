@@ -1,4 +1,4 @@
-import { countText, lostText } from "../../amounts.js";
+import { countText, lostText, replacedText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
 import { layOutTable } from "../../cli/table.js";
 import { type Page, type Paint, plain, terminalText, wrapped } from "../../cli/text.js";
@@ -113,6 +113,7 @@ async function renderSections(diff: RunDiff, changes: Changes, options: DiffTabl
     const found = await changes.first(selection, most + 1);
     if (found.length === 0) continue;
     lines.push(options.paint.strong(`${title}:`));
+    if (selection === "lost" && changes.replaced > 0) lines.push(...faint(`  ${replacedText(changes.replaced)}`));
     let document: string | undefined;
     for (const change of found.slice(0, most)) {
       if (change.document_id !== document)

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { countText, dayText, lostText, numberText } from "../../amounts.js";
+import { countText, dayText, lostText, numberText, replacedText } from "../../amounts.js";
 import type { ComparedRuns } from "../../compare/compare-runs.js";
 import type { ChangeCounts, ChunkChange, DocumentDiff, TextPart } from "../../compare/diff-result.js";
 import { withRunDiff } from "../../compare/diff-runs.js";
@@ -73,6 +73,7 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
         change,
         document: documents.get(documentKey(change)) ?? change,
       })),
+      replaced: changes.replaced,
       restore,
       commands: commandsFor(old, fresh, nameFolder),
       /** Sentences on why the comparison may be incomplete; empty without content. `warning_count` counts them even then. */
@@ -189,7 +190,7 @@ export function notCompared({ job }: Source): Answered {
   };
 }
 
-function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
+function answerOf({ diff, old, replaced, restore, warning_count }: LostFacts): Answer {
   const { lost, manual_edits, counts } = diff;
   const { not_compared: unknown, removed: gone } = counts.documents;
   const limits = [
@@ -200,7 +201,7 @@ function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
   if (lost > 0) {
     const back = restore.rows > 0 && `One command brings ${numberText(restore.rows)} back.`;
     const what = `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`;
-    const lead = sentences(what, back, ...limits);
+    const lead = sentences(what, back, replacedText(replaced), ...limits);
     return { tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, lead };
   }
   const isCertain = unknown + gone + warning_count === 0;
@@ -255,7 +256,7 @@ function renderCard({ change, document, edit, content: planned, reason }: LostCa
   return html`<article class="card">
 <h4>${documentName(row, 120)}, ${place}</h4>
 <p>${stateText(manual_edit === null ? "warn" : "bad", lossOf(change))} ${manual_edit === null ? "no fact of a manual edit" : [manual_edit === "customized" ? "made or edited" : manual_edit, " by hand", by, at]} <small>${idText(row.id)}</small></p>
-${content && words}<p>${reason === null ? "The commands above bring it back." : html`Needs your decision${content && html`: ${foreign(reason, 400)}`}`}</p>
+${content && words}<p>${reason === null ? "The commands above bring it back." : html`${manual_edit === null ? "Left alone" : "Needs your decision"}${content && html`: ${foreign(reason, 400)}`}`}</p>
 </article>
 `;
 }
