@@ -161,10 +161,7 @@ function doubtOf(
     return decide("The target does not have the text that the edit replaced.");
   if (manual_edit === "edited" && keywordsBefore !== null)
     return decide("A person edited its keywords, and the target does not have its text.");
-  if (manual_edit === "edited" && lacksDetails)
-    return decide(
-      "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.",
-    );
+  if (manual_edit === "edited" && lacksDetails) return decide(needsDetails);
   if (manual_edit === "edited")
     return decide(
       `A person edited it, and the text before the edit is not known: ${unknownTexts[history]}.${hasDetails ? "" : placeless}`,
@@ -172,6 +169,10 @@ function doubtOf(
   if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
   return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
 }
+
+/** Why an edit has no place in a newer run without details of its document. Those that the service has may show it. */
+export const needsDetails =
+  "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.";
 
 /** Why the history does not have the text before an edit, and what helps the next time. */
 const unknownTexts: Readonly<Record<HistoryUse, string>> = {
