@@ -233,12 +233,12 @@ function renderRestore({ restore, commands }: LostFacts, content: boolean): Html
   }
   const fewer =
     more > 0 &&
-    ` It brings back ${numberText(rows)} only: the newer run has no details of the other ${numberText(more)}.`;
+    ` It leaves out ${countText(more, "row")} that may come back, because the newer run has no details of their documents.`;
   return html`<p>This command reads the documents as they stand, shows what comes back, and writes nothing. It needs a key that may write, in the variable <code>KNOWLEDGE_RESTORE_KEY</code>:</p>
 ${commandBlock(commands.restore)}
 <p>This command also brings it back, after it has shown the plan and asked:</p>
 ${commandBlock(commands.apply)}
-<p>Without a key and a request, this command compares with the newer run.${fewer}</p>
+<p>This command compares with the newer run instead, and needs neither a key nor the service.${fewer}</p>
 ${commandBlock(commands.against)}`;
 }
 

@@ -105,7 +105,7 @@ test("rows that only the service can place are counted, and the commands that as
   expect(at).toEqual(at.toSorted((one, other) => one - other));
   expect(at).not.toContain(-1);
   expect([restore, apply].filter((command) => command.includes("--against"))).toEqual([]);
-  expect(page).toContain("It brings back 0 only: the newer run has no details of the other 1.");
+  expect(page).toContain("It leaves out 1 row that may come back, because the newer run has no details");
 });
 
 test("a run that is not fit for a restore shows its losses, and says why none can come back", async () => {
