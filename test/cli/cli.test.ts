@@ -287,6 +287,13 @@ test.runIf(inFull)(
   },
 );
 
+test("status of the only batch, which is not there: one sentence says so, once", async () => {
+  const { job, env } = await startPlace();
+  const { code, stderr } = await runHere(["status", job, "--batch", "unknown"], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^kbdump: no batch could be read: .* 404 not_found .*\n$/);
+});
+
 test("status of a job without batches is a wrong job", async () => {
   const { dataset, document, job, env } = await startPlace();
   const text = JSON.parse(await readFile(job, "utf8"));
