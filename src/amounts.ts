@@ -57,6 +57,12 @@ export function shareText(part: number, whole: number): string {
   return `${Math.round(percent)} %`;
 }
 
+/** Says how many lost rows without manual edits have an edited text in their place; empty if none has. */
+export function replacedText(count: number): string {
+  if (count === 0) return "";
+  return `In place of ${numberText(count)} of them, the newer run has a text that a person edited or a restore brought back.`;
+}
+
 /** `8 rows lost, 6 of them with manual edits`: used wherever losses are counted. Rows are chunks and child chunks. */
 export function lostText(lost: number, manualEdits: number): string {
   if (lost === 0) return "nothing lost";

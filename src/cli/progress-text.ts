@@ -214,20 +214,20 @@ export function renderReading(
 /** Mention a wait without answers after this many milliseconds. */
 const long = 10_000;
 
-/** Milliseconds since the last answer while requests are in flight; undefined if too short to mention. */
+/** Milliseconds since the last answer while requests wait for one; undefined if too short to mention. */
 export function silentTime(
-  { inFlight, silentSince }: Pick<RunProgress["requests"], "inFlight" | "silentSince">,
+  { silentSince }: Pick<RunProgress["requests"], "silentSince">,
   now: number,
 ): number | undefined {
-  if (inFlight === 0 || silentSince === undefined || now - silentSince < long) return undefined;
+  if (silentSince === undefined || now - silentSince < long) return undefined;
   return now - silentSince;
 }
 
-/** `waiting 50 s for 3 answers`. */
+/** `waiting 50 s for 3 answers`; `waiting 50 s for the service` if none is in flight, because it is down. */
 export function waitingText(milliseconds: number, answers: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   const time = seconds < 60 ? `${seconds} s` : durationText(seconds * 1_000);
-  return `waiting ${time} for ${countText(answers, "answer")}`;
+  return `waiting ${time} for ${answers === 0 ? "the service" : countText(answers, "answer")}`;
 }
 
 /** A bar, and as much text as fits next to it. */

@@ -121,9 +121,12 @@ function noService(answer: Answer, facts: MessageFacts): StopError {
   const title = titleOf(text) === undefined ? "" : ` ${refusalOf(answer, facts.key).message}`;
   const page = isWebPage(answer) ? `a web page (${`${status}${title}`.trim()})` : undefined;
   const what = page ?? (plainText(text, facts.key, 60) || "an empty body");
-  return new StopError(`GET ${url}: answered with ${what}, not with the Knowledge API${baseUrlHint(url, facts)}`, {
-    status,
-  });
+  return new StopError(
+    `GET ${url}: the server answered with ${what}, not with the Knowledge API${baseUrlHint(url, facts)}`,
+    {
+      status,
+    },
+  );
 }
 
 function isWebPage(answer: Answer): boolean {

@@ -22,7 +22,7 @@ export function errorFromAnswer(answer: Answer, facts: MessageFacts): RetryError
     const throttled = status === 429 || limited || (status === 503 && after !== undefined);
     return new RetryError(`GET ${url}: ${said}`, { ...failure, throttled, retryAfter: after });
   }
-  if (status === 401) return new StopError(hinted(keyHint(facts)), failure);
+  if (status === 401) return new StopError(`GET ${url}: ${keyRefusal(said, facts)}`, failure);
   const refused = hinted(hintFor(answer, { code, message }, facts));
   const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
   return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
@@ -135,14 +135,15 @@ export function baseUrlHint(url: string, { names = jobFileNames }: MessageFacts)
 /** The source of a key that was typed at a prompt. */
 export const typedKey = "the key you typed";
 
-/** A hint about a refused key. Does not show the key. */
-export function keyHint({ key, keySource: place }: MessageFacts): string {
-  const from = place === undefined ? "" : `, which comes from ${place}`;
-  const hint =
-    place === typedKey ? `; the service does not accept ${typedKey}` : `; the service does not accept this key${from}`;
-  if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
-  if (!key.startsWith("app-")) return hint;
-  return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
+/** A sentence about a refused key. Does not show the key. `said`: the status, and the words of the service. */
+export function keyRefusal(said: string, { key, keySource: place }: MessageFacts): string {
+  const from = place === undefined ? "this key" : `the key from ${place}`;
+  const advice = /^["'`].*["'`]$/.test(key)
+    ? "it has quotes around it: remove them"
+    : key.startsWith("app-")
+      ? "it is the key of an app: use one that begins with dataset-"
+      : "create one under Knowledge → Service API";
+  return `the service does not accept ${place === typedKey ? typedKey : from} (${said.replace(/\.$/, "")}); ${advice}`;
 }
 
 /** A hint about a URL that the service does not know. */

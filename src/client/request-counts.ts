@@ -10,7 +10,10 @@ export class RequestCounts {
   /** Body bytes as received, before decompression. */
   bytes = 0;
   inFlight = 0;
-  /** Since when requests have waited without any answer, by `performance.now()`; undefined if none is waiting. */
+  /**
+   * Since when requests have waited without any answer, by `performance.now()`, also between two tries and during an outage;
+   * undefined if none is waiting.
+   */
   silentSince: number | undefined = undefined;
   /** Requests that got an answer, with any status. */
   answered = 0;

@@ -23,7 +23,7 @@ import type { Invocation } from "../shell-text.js";
 import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
-import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
+import { keyFrom, paceOptions, printEnded, settingsFrom, unset, watchWork, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
@@ -79,7 +79,7 @@ export const command = defineCommand({
   run: guard,
 });
 
-async function problemsOf(args: GuardArguments, { openTerminal }: Surroundings): Promise<readonly Problem[]> {
+async function problemsOf(args: GuardArguments): Promise<readonly Problem[]> {
   checkJobIsNamed("guard", args);
   const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const documents = itemsOf(args.document);
@@ -88,21 +88,43 @@ async function problemsOf(args: GuardArguments, { openTerminal }: Surroundings):
     ...(documents.length === 0
       ? [{ path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" }]
       : []),
-    ...(args.yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
   ];
+}
+
+/** Throws UsageError, naming all that guard needs and does not have: it must not fail for that once the re-index has begun. */
+function requireAll(
+  { yes, keyEnv }: GuardArguments,
+  { apiKeyEnv, apiKeyFile, apiKeyCommand }: Job["service"],
+  { env, openTerminal }: Surroundings,
+): void {
+  const isInVariable = apiKeyFile === undefined && apiKeyCommand === undefined;
+  const missing = [
+    yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }],
+    isInVariable && env[apiKeyEnv] === undefined
+      ? [
+          {
+            path: "",
+            message: `the variable ${apiKeyEnv} is not set; guard reads with this key. Set it: export ${apiKeyEnv}=…`,
+          },
+        ]
+      : [],
+    env[keyEnv] === undefined ? [{ path: "", message: unset(keyEnv) }] : [],
+  ].flat();
+  if (missing.length > 0) throw new UsageError("guard cannot start:", missing);
 }
 
 const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
 
 async function guard(args: GuardArguments, environment: Environment): Promise<number> {
   const { env, signal, view } = environment;
-  const key = await keyFrom(args.keyEnv, env); // a missing key must fail before the re-index starts
   const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
   const owners = await jobFrom({ ...args, document, maxRps: undefined }, environment);
   if (owners.service.demo) throw new UsageError(demoEnds, []);
   if (owners.output.bucket !== undefined) throw new UsageError(needsFolder, []);
+  requireAll(args, owners.service, environment);
+  const key = await keyFrom(args.keyEnv, env);
   const job = await guardJob(owners, itemsOf(args.document), asked);
   const documents = await readGuarded(job, asked);
   await checkKey(job, documents, args.keyEnv, asked);

@@ -5,7 +5,7 @@ import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
 import { firstRows, renderParagraphs } from "../cli/outline.js";
 import { printReason } from "../cli/output.js";
-import { type Column, renderTable } from "../cli/table.js";
+import type { Column } from "../cli/table.js";
 import { type Page, secondsFrom, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
@@ -178,7 +178,7 @@ export function renderRuns({ runs, ignored, at_work, folder, shards }: ListedJob
         at_work && workText(at_work),
         runs.length > 0
           ? `${countText(runs.length, "run")} in ${terminalText(folder)}, ${bytesText(bytes)}`
-          : `no run in ${terminalText(folder)} yet`,
+          : `no run was published in ${terminalText(folder)} yet`,
         ...shards.map(shardsText),
       ],
     ],
@@ -192,12 +192,18 @@ export function renderJobs(jobs: readonly ListedJob[], dir: string, page: Page):
   const rows = jobs.map((job) => ({ job, run: job.runs[0] }));
   const columns: readonly Column<(typeof rows)[number]>[] = [
     { head: "job", cell: ({ job }) => terminalText(job.job) },
-    { head: "newest run", cell: ({ run }) => run?.run_id ?? "none yet", drop: 7 },
+    { head: "newest run", cell: ({ run }) => run?.run_id ?? "none", drop: 7 },
     ...figures,
     { head: "runs", cell: ({ job }) => String(job.runs.length), right: true, drop: 8 },
     { head: "", cell: ({ job }) => (job.at_work ? "active" : ""), drop: 9 },
   ];
-  return renderTable(rows, columns, page, paintOf).join("\n");
+  const empty = jobs.filter(({ runs, at_work, shards }) => runs.length === 0 && !at_work && shards.length === 0);
+  const names = empty.map(({ job }) => terminalText(job)).join(", ");
+  const note = `Never published a run, because each failed or was stopped: ${names}. Run the job again to see why, or remove its folder in ${terminalText(dir)}.`;
+  return renderParagraphs(
+    [firstRows(rows, rows.length, columns, undefined, paintOf), [empty.length > 0 && note]],
+    page,
+  );
 }
 
 /** A row of the table of runs, or of the table of jobs. */

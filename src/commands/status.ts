@@ -70,10 +70,10 @@ export const command = defineCommand({
     const { takeStatus } = await import("../status/capture-status.js"); // slow to load; --help does not need it
     const { env, signal, view } = environment;
     const status = await takeStatus(job, { env, signal, log: view.log });
-    for (const failure of status.failures) view.log("warn", failure);
-    if (status.rows.length === 0 && status.failures.length > 0) {
-      throw new StopError(`no batch could be read: ${status.failures[0]}`);
-    }
+    const { rows, failures } = status;
+    const isNothing = rows.length === 0 && failures.length > 0;
+    for (const failure of isNothing ? failures.slice(1) : failures) view.log("warn", failure);
+    if (isNothing) throw new StopError(`no batch could be read: ${failures[0]}`);
     const result = { status: status.failures.length > 0 ? "partial" : "complete", ...status };
     await environment.print(result, (page) =>
       renderParagraphs([[statusTable(status.rows, Date.now())], [placeText(status, "it")]], page),

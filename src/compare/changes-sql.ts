@@ -45,7 +45,7 @@ const ofDocument = (name: string) => `${name}.dataset_id = c.dataset_id AND ${na
 /** SQL: the changes of one kind, with losses and the beginnings of the contents. */
 function fullSql(kind: MatchedKind): string {
   const { parentPosition, joins } = parentSql[kind];
-  return `SELECT c.*, l.row IS NOT NULL AS lost, l.manual_edit, ${parentPosition} AS parent_position,
+  return `SELECT c.*, l.row IS NOT NULL AS lost, l.manual_edit, a.edited AS is_edited_now, ${parentPosition} AS parent_position,
       b.fingerprint AS old_fingerprint, a.fingerprint AS new_fingerprint,
       b.beginning AS old_beginning, a.beginning AS new_beginning
     FROM changed_${kind} c

@@ -1,6 +1,8 @@
+import { basename } from "node:path";
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { guardedJob } from "../dump/run-id.js";
 import type { DocumentId } from "./document-rows.js";
-import { loadAdditions, loadEdits } from "./history.js";
+import { type HistoryUse, loadAdditions, loadEdits } from "./history.js";
 import {
   type Comparison,
   checkSources,
@@ -17,6 +19,7 @@ import { compareDocuments, type DiffContext, isGuarded, type ReadRun, readsChild
 export interface ComparedRuns {
   readonly sources: readonly [RunSources, RunSources];
   readonly comparison: Comparison;
+  readonly history: HistoryUse;
   /** A sentence if the job has a history that cannot be used. */
   readonly warnings: readonly string[];
 }
@@ -44,7 +47,9 @@ export async function compareRuns(
   const sources = await checkBoth(runs, context);
   const details = [await detailsOf(old.dump), await detailsOf(fresh.dump)] as const;
   await loadDocuments(connection, details, documents.map(comparedDocument));
-  const history = { run_id: old.dump.manifest.run_id, database };
+  const { run_id, job } = old.dump.manifest;
+  const isGuards = database !== undefined && guardedJob(job) === basename(database, ".duckdb");
+  const history = { run_id, database, isGuards };
   const warning = await loadEdits(connection, history, signal);
   for (const side of sources) {
     for (const kind of ["chunks", "child_chunks"] as const) {
@@ -58,7 +63,8 @@ export async function compareRuns(
   progress.step = "matching";
   await loadAdditions(connection, history, signal);
   await findLosses(connection, signal);
-  return { sources, comparison, warnings: warning === undefined ? [] : [warning] };
+  const use = database === undefined ? "none" : warning === undefined ? "used" : "not used";
+  return { sources, comparison, history: use, warnings: warning === undefined ? [] : [warning] };
 }
 
 async function checkBoth(

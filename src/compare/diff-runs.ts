@@ -1,13 +1,13 @@
 import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
-import { databaseOf } from "../dump/open-dump.js";
+import { historyOf } from "../dump/open-dump.js";
 import { changedSql, changesSql, countsSql, reorderedSql } from "./changes-sql.js";
 import { type ComparedRuns, compareRuns } from "./compare-runs.js";
 import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
 import { contentSql, textSql } from "./facts-sql.js";
 import type { Comparison, RunSources } from "./load-facts.js";
 import type { MatchedKind } from "./pair.js";
-import { type Changes, readChanges, readFirst } from "./read-changes.js";
+import { type Changes, countReplaced, readChanges, readFirst } from "./read-changes.js";
 import {
   type DiffContext,
   type DiffOptions,
@@ -41,7 +41,7 @@ export async function withRunDiff<T>(
   work: (diff: RunDiff, changes: Changes, rows: { connection: Connection; compared: ComparedRuns }) => Promise<T>,
 ): Promise<T> {
   const runs = [await readRun(old), await readRun(fresh)] as const;
-  const { database = (await databaseOf(runs[0].dump)) ?? null } = options;
+  const { database = (await historyOf(runs[0].dump)) ?? null } = options;
   const context = withDiffDefaults({ ...options, database });
   return withSpill(":memory:", context, async (connection) => {
     const compared = await compareRuns(connection, runs, context);
@@ -59,6 +59,7 @@ export async function withRunDiff<T>(
     context.progress.step = "writing the result";
     context.signal.throwIfAborted();
     const read: Changes = {
+      replaced: await countReplaced(connection),
       all: () => readChanges(connection, texts === true),
       first: (selection, most) =>
         readFirst(

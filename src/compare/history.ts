@@ -36,7 +36,14 @@ export const emptyHistory = `
   CREATE OR REPLACE TABLE added_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR)`;
 
 /** The run whose history to load, and its job's database; undefined if there is none. */
-type HistoryOf = Pick<RunInDatabase, "run_id"> & { readonly database: string | undefined };
+type HistoryOf = Pick<RunInDatabase, "run_id"> & {
+  readonly database: string | undefined;
+  /** Whether guard made the run, so that the database is that of another job, which does not have it. */
+  readonly isGuards?: boolean;
+};
+
+/** Whether the job's database was used for its history; `none`: there is no database. */
+export type HistoryUse = "used" | "not used" | "none";
 
 /** The changes up to a run in an attached database. */
 export interface KnownHistory {
@@ -57,21 +64,25 @@ export async function loadEdits(
   return fromHistory(connection, of, editsSql, signal);
 }
 
-/** Fills `added_chunks`, once `old_chunks` has the run's chunks. Stays empty if the history cannot be used; `loadEdits` already warned. */
+/**
+ * Fills `added_chunks`, once `old_chunks` has the run's chunks. Stays empty if the history cannot be used; `loadEdits` already warned.
+ * A backup of guard has details instead, and the history does not say which of its chunks came after the last run of the job.
+ */
 export async function loadAdditions(connection: Connection, of: HistoryOf, signal: AbortSignal): Promise<void> {
+  if (of.isGuards) return;
   await fromHistory(connection, of, (history) => [addedSql(history)], signal);
 }
 
 async function fromHistory(
   connection: Connection,
-  { run_id, database }: HistoryOf,
+  { run_id, database, isGuards }: HistoryOf,
   statementsOf: (history: KnownHistory) => readonly string[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (database === undefined) return undefined;
   try {
     const reason = await attachJob(connection, { run_id, database });
-    if (reason !== undefined) return warningOf(database, reason);
+    if (reason !== undefined && !isGuards) return warningOf(database, reason);
     for (const sql of statementsOf({ catalog: "job", run_id })) await connection.run(sql);
     return undefined;
   } catch (error) {

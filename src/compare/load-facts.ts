@@ -71,7 +71,7 @@ export function comparedDocument({ dataset_id, document_id, old, new: fresh, rea
 /**
  * Makes the table `documents`, numbered in order, with facts from their details: whether both indexings used the same uploaded file
  * and process rule, when each was completed, whether the document was off in the older run, which disables its chunks, and
- * whether only the older run has its details.
+ * whether the older run has its details, or only that run.
  */
 export async function loadDocuments(
   connection: Connection,
@@ -86,6 +86,7 @@ export async function loadDocuments(
       ...document,
       same_source: one?.source != null && one.source === other?.source,
       switched_off: one?.isOff === true,
+      has_details: one !== undefined,
       lacks_details: one !== undefined && other === undefined,
       old_indexed_at: one?.indexedAt ?? null,
       new_indexed_at: other?.indexedAt ?? null,
@@ -106,7 +107,13 @@ const documentsAtOnce = 10_000;
 
 const documentTypes = {
   ...{ nr: "BIGINT", dataset_id: "VARCHAR", document_id: "VARCHAR", compared: "BOOLEAN", in_both: "BOOLEAN" },
-  ...{ is_qa: "BOOLEAN", same_source: "BOOLEAN", switched_off: "BOOLEAN", lacks_details: "BOOLEAN" },
+  ...{
+    is_qa: "BOOLEAN",
+    same_source: "BOOLEAN",
+    switched_off: "BOOLEAN",
+    has_details: "BOOLEAN",
+    lacks_details: "BOOLEAN",
+  },
   ...{ old_indexed_at: "DOUBLE", new_indexed_at: "DOUBLE" },
 };
 

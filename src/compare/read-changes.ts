@@ -13,6 +13,16 @@ export interface Changes {
   /** All changes in order. */
   readonly all: () => AsyncGenerator<ChunkChange>;
   readonly first: (selection: ChangeSelection, most: number) => Promise<readonly ChunkChange[]>;
+  /** How many lost rows without manual edits have an edited text in their place: a person or a restore replaced them. */
+  readonly replaced: number;
+}
+
+export async function countReplaced(connection: Connection): Promise<number> {
+  const [row] = await rowsOf(
+    connection,
+    `SELECT count(*) AS rows FROM changes WHERE ${conditions.lost} AND kind = 'changed' AND is_edited_now`,
+  );
+  return Number(row?.rows);
 }
 
 /** The changes in order, with the words that differ if the table `texts` exists. */

@@ -184,7 +184,7 @@ function refusalOf(error: unknown): StopError | undefined {
   const unauthorized = error instanceof StopError && error.status === 401;
   if (!unauthorized && !(error instanceof SkipError)) return undefined;
   const hint = unauthorized
-    ? ", or it has no permission to list the datasets: then name them by id in the job file"
+    ? "; if the key is right, it may not list the datasets: name them by id in the job file"
     : "";
   return new StopError(`the datasets cannot be listed: ${error.message}${hint}`, {
     cause: error,

@@ -20,6 +20,7 @@ import {
   tablesOf,
 } from "./manifest.js";
 import { contradictionsIn, readDumpFolder } from "./read-manifest.js";
+import { guardedJob } from "./run-id.js";
 
 /** A table whose files match the manifest. */
 export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
@@ -215,5 +216,17 @@ function savedFile(original: Original, folder: string): SavedFile | undefined {
 export async function databaseOf({ folder, manifest }: Dump): Promise<string | undefined> {
   if (basename(dirname(folder)) !== "runs") return undefined;
   const path = join(dirname(dirname(folder)), `${manifest.job}.duckdb`);
+  return (await isThere(path)) ? path : undefined;
+}
+
+/**
+ * The database with the history of a run: that of its job, or of the job whose documents guard backed up; undefined if there is
+ * none.
+ */
+export async function historyOf(dump: Dump): Promise<string | undefined> {
+  const own = await databaseOf(dump);
+  const job = guardedJob(dump.manifest.job);
+  if (own !== undefined || job === undefined || basename(dirname(dump.folder)) !== "runs") return own;
+  const path = join(dirname(dump.folder), "..", "..", job, `${job}.duckdb`);
   return (await isThere(path)) ? path : undefined;
 }

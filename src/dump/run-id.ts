@@ -18,6 +18,14 @@ export function timeOfRun(runId: string): number | undefined {
 
 const restoreEnding = ".restore";
 
+/** The end of the name of the job that has guard's backups: `nightly-guard`. */
+export const guardEnding = "-guard";
+
+/** The job whose documents guard backed up: `nightly` for `nightly-guard`; undefined for other jobs. */
+export function guardedJob(job: string): string | undefined {
+  return job.endsWith(guardEnding) ? job.slice(0, -guardEnding.length) : undefined;
+}
+
 /** The folder for the local copies that a command makes of runs in buckets. It is removed when the command ends. */
 export function copiesFolder(id: string): string {
   return `.copies-${id}`;

@@ -1,6 +1,7 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { TargetDocument } from "../compare/lost/restore-plan.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
+import { guardEnding } from "../dump/run-id.js";
 import { SkipError, StopError, UsageError } from "../errors.js";
 import { isJobName, type Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
@@ -71,9 +72,8 @@ export async function guardJob(job: Job, documents: readonly string[], options: 
 
 /** `nightly-guard`, shortened if the job name would be too long. */
 export function guardName(name: string): string {
-  const [ending, most] = ["-guard", 100];
-  const guarded = `${name.slice(0, most - ending.length)}${ending}`;
-  return isJobName(guarded) ? guarded : `guard${ending}`;
+  const guarded = `${name.slice(0, 100 - guardEnding.length)}${guardEnding}`;
+  return isJobName(guarded) ? guarded : `guard${guardEnding}`;
 }
 
 /**

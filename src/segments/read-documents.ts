@@ -89,7 +89,8 @@ async function readAll(
     documents[index] = result;
     progress.documentsDone++;
     if (result.row.status === "failed") progress.documentsFailed++;
-    if (result.row.status !== "complete") log("warn", sentenceOf(result.row, names));
+    const endsRun = placed.length === 1 && result.row.status === "failed" && !job.shard; // the error of the run says the same
+    if (result.row.status !== "complete" && !endsRun) log("warn", sentenceOf(result.row, names));
   });
 
   if (documents.every(({ row }) => row.status === "failed")) return { documents, notes: [] };

@@ -50,7 +50,7 @@ export async function findRunAndOneBefore(
   const run = await meant(thing, word);
   const before = await newestCompleteOf(thing, basename(run.folder));
   if (before) return [await fetched(before, options), await fetched(run, options)];
-  throw noRun(word, `no complete run before ${basename(run.folder)}; two are needed to compare`);
+  throw await nothingBefore(thing, word, basename(run.folder));
 }
 
 /**
@@ -63,11 +63,21 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
     const { run_id } = (await readRunFacts(await realpath(run))) ?? {};
     const before = await newestCompleteOf(thing, run_id);
     if (before) return fetched(before, options);
-    throw noRun(word, `no complete run before ${run_id ?? run}; an older run is needed to compare with`);
+    throw await nothingBefore(thing, word, run_id ?? run);
   }
   const found = await findRun(word, options);
   if ((await realpath(found)) !== (await realpath(run))) return found;
   throw noRun(word, "it is the run itself; name an older one");
+}
+
+/** The error if a job has no complete run before this one. */
+async function nothingBefore(job: FoundJob, word: string, runId: string): Promise<UsageError> {
+  const newest = await newestCompleteOf(job);
+  const isOnly = newest !== undefined && basename(newest.folder) === runId;
+  const message = isOnly
+    ? `it has only one complete run, ${runId}; after one more kbdump run, there are two to compare`
+    : `no complete run before ${runId}; name a newer one`;
+  return new UsageError("There is no older run to compare with:", [{ path: word, message }]);
 }
 
 /**
@@ -99,7 +109,7 @@ async function named(job: FoundJob, beginning: string, word: string): Promise<Ru
 /** The newest run of a job, complete or not. Throws UsageError if there is none. */
 export async function newestRun(job: FoundJob, word: string): Promise<RunToFetch> {
   const [id] = await idsOf(job);
-  if (id === undefined) throw noRun(word, `no run in ${shownRuns(job)} yet`);
+  if (id === undefined) throw noRun(word, `no run was published in ${shownRuns(job)} yet`);
   return toFetch(job, id);
 }
 

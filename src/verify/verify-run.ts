@@ -118,8 +118,6 @@ function* notesOf(
     yield database
       ? "this folder has no data files: ids, parents and counts were checked in the database"
       : "this folder has no data files: only manifest.json was checked; --duckdb checks the rows in the database";
-  if (formats.size === 1 && !database)
-    yield `${[...formats].join()} is the only format in this folder, so contents were not compared between formats`;
   if (formats.has("csv") && formats.size > 1 && options.output.csv_safe)
     yield "the CSV was written with csv_safe: apostrophes before formulas were ignored in comparisons";
   for (const noun of ["original", "attachment"]) {

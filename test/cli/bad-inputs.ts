@@ -439,7 +439,7 @@ const folders: readonly BadInput[] = [
   {
     line: "verify @/job.yaml",
     ...withJob(good),
-    says: "@/job.yaml: no run in output/job/runs yet\n",
+    says: "@/job.yaml: no run was published in output/job/runs yet\n",
   },
   { line: "verify @", files: { "manifest.json": "{" }, code: 4, says: "" },
   { line: "verify @ --memory lots", says: 'kbdump: --memory: got "lots", expected a size such as 800MB or 2GB\n' },
@@ -597,7 +597,7 @@ const restores: readonly BadInput[] = [
     run: asItIs,
     env: { KNOWLEDGE_RESTORE_KEY: key },
     code: 1,
-    says: "the service does not accept this key, which comes from the variable KNOWLEDGE_RESTORE_KEY (GET http",
+    says: "kbdump: the service does not accept the key from the variable KNOWLEDGE_RESTORE_KEY (401 ",
   },
   {
     line: "restore @/run --to http://127.0.0.1:1/v1",
@@ -611,7 +611,7 @@ const restores: readonly BadInput[] = [
     run: asItIs,
     env: restoreKey,
     code: 1,
-    says: "answered with a web page (404 Not Found), not with the Knowledge API; ",
+    says: "kbdump: the server answered with a web page (404 Not Found), not with the Knowledge API; ",
   },
   {
     line: "restore @/run",

@@ -109,6 +109,16 @@ test("exit 3 for a partial run, with the reason in the summary and on stderr", a
   expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: 404 not_found.* \\(GET http\\S+\\)\n`));
 });
 
+test("the only document is not there: one sentence says so, once", async () => {
+  const { job, env } = await startPlace();
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents = [absent];
+  await writeFile(job, JSON.stringify(text));
+  const { code, stderr } = await runHere(["run", job], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^kbdump: document \S+ could not be read: 404 not_found .*\n$/);
+});
+
 test("--quiet: stderr is empty, or has one line that says why the exit code is not 0; stdout is the same", async () => {
   const { job, env } = await startPlace();
   const complete = await runHere(["run", job, "-q"], env);
@@ -126,7 +136,7 @@ test.each([
     "a wrong key",
     { KNOWLEDGE_API_KEY: "dataset-wrong" },
     1,
-    /^kbdump: 401 unauthorized .*; the service does not accept this key, which comes from the variable KNOWLEDGE_API_KEY \(GET http\S+\)\n$/,
+    /^kbdump: the service does not accept the key from the variable KNOWLEDGE_API_KEY \(401 unauthorized .*\); create one under Knowledge → Service API \(GET http\S+\)\n$/,
   ],
   ["no key", {}, 2, /^kbdump: no key: the variable KNOWLEDGE_API_KEY is not set\. .*\n$/],
 ])("%s: exit code and one plain sentence", async (_name, env, exitCode, sentence) => {
@@ -165,7 +175,7 @@ test("a wrong base URL: the message says where to look", async () => {
   const { code, stderr } = await runHere(["run", job, "--quiet"], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^kbdump: answered with a web page \(404.*\), not with the Knowledge API; check service.base_url, which usually ends in \/v1 \(GET \S+\)\n$/,
+    /^kbdump: the server answered with a web page \(404.*\), not with the Knowledge API; check service.base_url, which usually ends in \/v1 \(GET \S+\)\n$/,
   );
 });
 
@@ -273,6 +283,13 @@ test.runIf(inFull)(
     expect(stdout).toContain("added to ");
   },
 );
+
+test("status of the only batch, which is not there: one sentence says so, once", async () => {
+  const { job, env } = await startPlace();
+  const { code, stderr } = await runHere(["status", job, "--batch", "unknown"], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^kbdump: no batch could be read: .* 404 not_found .*\n$/);
+});
 
 test("status of a job without batches is a wrong job", async () => {
   const { dataset, document, job, env } = await startPlace();

@@ -69,7 +69,7 @@ describe("everything under way, in the queue and in a wait ends at once, and not
     const errors = Promise.all([1, 2, 3, 11, 12, 13].map((page) => rejection(client.chunks(document, page))));
     const [first, ...others] = await errors;
     expect(first).toBeInstanceOf(StopError);
-    expect(first?.message).toContain("401; the service does not accept this key");
+    expect(first?.message).toContain("the service does not accept this key (401)");
     for (const error of others) expect(error).toBe(first);
     expect(requests.map(pageOf).slice(0, 4)).toEqual([1, 2, 3, 11]);
     expect(progress.sent).toBeLessThanOrEqual(5); // one more request may start before the answer is understood

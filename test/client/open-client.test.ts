@@ -100,6 +100,17 @@ describe("the request counts", () => {
 });
 
 describe("retries", () => {
+  it("that end without an answer leave nothing that waits for one", async () => {
+    const { url } = await serve((request, response) =>
+      request.url?.includes("/built-in") ? request.socket.destroy() : json(page)(request, response),
+    );
+    const progress = new RequestCounts();
+    const client = openTestClient(url, { progress });
+    await client.chunks(document, 1);
+    await rejection(client.metadataFields("set"));
+    expect(progress).toMatchObject({ sent: 2, answered: 1, inFlight: 0, silentSince: undefined });
+  });
+
   it("are as many as asked, then the page is given up with the last reason", async () => {
     const reported: [string, number][] = [];
     const { url, requests } = await serve((_, response) =>

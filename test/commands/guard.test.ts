@@ -35,6 +35,27 @@ test("guard backs up, waits for the re-index, and restores what it removed", asy
   expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder that the restore made
 });
 
+test("guard uses the history of the job: even neighbouring edits have a place", async () => {
+  const guard = await guarded();
+  const run = () =>
+    runHere(["run", ...guard.command.slice(1).filter((word) => !/^(--interval|0\.1)$/.test(word))], guard.env);
+  expect(await run()).toMatchObject({ code: 0 });
+  await guard.edit(30, 31);
+  expect(await run()).toMatchObject({ code: 0 });
+  const before = guard.contents();
+  const { done } = await startGuard(guard, "--yes");
+  guard.reindex();
+  const { code, stdout, stderr } = await done;
+  expect(code, stdout + stderr).toBe(0);
+  expect(stdout).toContain("restored: 4 of 4; proved");
+  expect(guard.contents()).toEqual(before);
+  const [backup = ""] = await readdir(guard.runs);
+  const diff = JSON.parse(
+    (await runHere(["diff", join(guard.runs, backup), join(guard.runs, "..", "latest"), "--json"])).stdout,
+  );
+  expect(diff).toMatchObject({ manual_edits: 4, warnings: [] });
+});
+
 test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {
   const guard = await guarded();
   const { done } = await startGuard(guard, "--yes", "--json");
@@ -84,6 +105,12 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
     (command) => [...command, "--yes"],
     { KNOWLEDGE_RESTORE_KEY: undefined },
     /KNOWLEDGE_RESTORE_KEY is not set/,
+  ],
+  [
+    "no terminal, and no key, all at once",
+    (command) => command,
+    { KNOWLEDGE_API_KEY: undefined, KNOWLEDGE_RESTORE_KEY: undefined },
+    /guard cannot start: --yes: there is no terminal.* KNOWLEDGE_API_KEY is not set.* KNOWLEDGE_RESTORE_KEY is not set/,
   ],
 ])("%s is said before anything is backed up", async (_, change, less, message) => {
   const { command, env, runs } = await guarded();

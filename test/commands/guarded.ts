@@ -67,6 +67,11 @@ export async function guarded() {
   ];
   const env = { KNOWLEDGE_API_KEY: service.key, KNOWLEDGE_RESTORE_KEY: service.key };
   return {
+    /** Edits the chunks at these positions, from 0. */
+    edit: async (...positions: readonly number[]) => {
+      const { chunks } = demo.store.readIn(datasetId, documentId);
+      for (const at of positions) await write(`/${chunks[at]?.row.id}`, { segment: { content: `Edited at ${at}.` } });
+    },
     contents: () => demo.store.readIn(datasetId, documentId).chunks.map(({ row }) => row.content),
     reindex: (seconds = 0.3) => demo.store.reindex(documentId, { seconds }),
     /** Called with each request before it is answered. If it returns a status, the request is answered with that. */

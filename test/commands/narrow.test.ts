@@ -194,7 +194,7 @@ function changesOf() {
   async function* all() {
     yield* changes;
   }
-  return { all, first: async () => changes };
+  return { all, first: async () => changes, replaced: 1 };
 }
 
 /** Every colour is on: colour codes must not count as width. */

@@ -303,7 +303,7 @@ test("the wrong key ends the run, and is no verdict on a file", async () => {
   const place = await library(2);
   place.server.behaviour.faults = ({ path }) =>
     path.endsWith("/upload-file") ? { kind: "status", status: 401, code: "unauthorized", message: "No." } : undefined;
-  await expect(run(place)).rejects.toThrow("the service does not accept this key");
+  await expect(run(place)).rejects.toThrow("the service does not accept the key");
 });
 
 test("prune removes a run with its originals, and leaves the shared file to the other", async () => {

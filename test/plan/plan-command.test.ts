@@ -89,7 +89,7 @@ test("a wrong key: exit 1, and what to do", async () => {
   const { code, stdout, stderr } = await runHere(["plan", job, "--json"], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^kbdump: 401 unauthorized .*; the service does not accept this key, which comes from the variable KNOWLEDGE_API_KEY \(GET .*\)\n$/,
+    /^kbdump: the service does not accept the key from the variable KNOWLEDGE_API_KEY \(401 unauthorized .*\); .* \(GET .*\)\n$/,
   );
   expect(JSON.parse(stdout)).toMatchObject({ status: "failed", exit_code: 1 });
   expect(stdout + stderr).not.toContain("dataset-wrong");

@@ -37,9 +37,17 @@ test("the run before is the complete one before, whichever run is given", async 
   expect(await findRunAndOneBefore("test", options)).toEqual([runOf(first), runOf(second)]);
   expect(await findRunAndOneBefore(`test@${third}`, options)).toEqual([runOf(second), runOf(third)]);
   await expect(findRunAndOneBefore(`test@${first}`, options)).rejects.toThrow(
-    `No such run:\n  test@${first}: no complete run before ${first}; two are needed to compare`,
+    `There is no older run to compare with:\n  test@${first}: no complete run before ${first}; name a newer one`,
   );
   await expect(findRunAndOneBefore(runOf(first), options)).rejects.toThrow("it is one run; name a second one");
+});
+
+test("a job with one complete run has nothing to compare, and the error says how to get a second", async () => {
+  const { dir, options } = await startPlace();
+  await makeRuns(join(dir, "once"), "once", { [first]: "complete", [second]: "partial" });
+  const message = `There is no older run to compare with:\n  once: it has only one complete run, ${first}; after one more kbdump run, there are two to compare`;
+  await expect(findRunAndOneBefore("once", options)).rejects.toThrow(message);
+  await expect(findRunBefore("once", join(dir, "once", "runs", first), options)).rejects.toThrow(message);
 });
 
 test("a run at `latest` with a broken manifest is not passed over in silence", async () => {
@@ -81,7 +89,7 @@ test("if a run is not found, the error names it and the existing ones", async ()
       `Not a finished run folder:\n  ${join(job, "runs")}: no manifest.json in it. Did you mean ${latest}?`,
     [join(dir, "other")]:
       `Not a finished run folder:\n  ${join(dir, "other")}: no manifest.json in it, which a run writes last`,
-    empty: `No such run:\n  empty: no run in ${join(dir, "empty", "runs")} yet`,
+    empty: `No such run:\n  empty: no run was published in ${join(dir, "empty", "runs")} yet`,
     partial: `No such run:\n  partial: no complete run, so there is no latest. The newest run is partial or cannot be read: ${join(dir, "partial", "runs", second)}`,
     "test@20250101": `No such run:\n  test@20250101: no run 20250101 in ${join(job, "runs")}; the newest there: ${third}, ${second}, ${first}`,
     "test@20261118T03": `No such run:\n  test@20261118T03: no run 20261118T03 in ${join(job, "runs")}; the newest there: ${third}, ${second}, ${first}`,
@@ -120,7 +128,7 @@ test("an older run to compare with: of a job the newest complete one before the 
   expect(await findRunBefore("test@20261120", runOf(first), options)).toBe(runOf(third));
   expect(await findRunBefore(runOf(first), runOf(third), options)).toBe(runOf(first));
   await expect(findRunBefore("test", runOf(first), options)).rejects.toThrow(
-    `test: no complete run before ${first}; an older run is needed to compare with`,
+    `test: no complete run before ${first}; name a newer one`,
   );
   await expect(findRunBefore(join(job, "latest"), runOf(second), options)).rejects.toThrow(
     "it is the run itself; name an older one",

@@ -64,11 +64,9 @@ test("--json: one object, sound or not", async () => {
 });
 
 test.runIf(inFull)("the note about a dump without files comes before the verdict", async () => {
-  const run = await writeDump(await plainFolder(), soundTables, { formats: ["parquet"] });
+  const run = await writeDump(await plainFolder(), soundTables, { formats: [] });
   const { stdout } = await runHere(["verify", run]);
-  expect(stdout).toBe(
-    "note: parquet is the only format in this folder, so contents were not compared between formats\nsound: 5 files, 3 chunks, 2 child chunks\n",
-  );
+  expect(stdout).toMatch(/^note: this folder has no data files: .*\nsound: 0 files, /);
 });
 
 test("2 for something that is not a run, with the reason", async () => {

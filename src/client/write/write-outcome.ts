@@ -9,7 +9,7 @@ import { isUnsent, type MessageFacts } from "../failed-request.js";
 import {
   hintFor,
   isUnknownUrl,
-  keyHint,
+  keyRefusal,
   type Refusal,
   refusalOf,
   throttleOf,
@@ -64,8 +64,9 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
     return outcomeOfSuccess(answer, asked);
   const refusal = refusalOf(answer, asked.key);
   const said = [status, refusal.code, refusal.message].filter(Boolean).join(" ");
-  const hint = status === 401 ? keyHint(asked) : writeHint(answer, refusal, asked);
-  const reason = `${asked.method} ${url}: ${hint === "" ? said : said.replace(/\.$/, "")}${hint}`;
+  const hint = writeHint(answer, refusal, asked);
+  const sentence = status === 401 ? keyRefusal(said, asked) : `${hint === "" ? said : said.replace(/\.$/, "")}${hint}`;
+  const reason = `${asked.method} ${url}: ${sentence}`;
   const isOwn = status === 500 && refusal.code !== ""; // the service itself ended the request; a proxy's 500 does not prove that
   if (status >= 500 || status === 408 || status < 300) return { kind: "unknown", isOver: isOwn, reason };
   if (throttleOf(answer)) return { kind: "throttled", reason };

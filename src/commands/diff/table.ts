@@ -1,4 +1,4 @@
-import { chunksText, countText, lostText } from "../../amounts.js";
+import { chunksText, countText, lostText, replacedText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
 import { type Entry, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { layOutTable } from "../../cli/table.js";
@@ -113,7 +113,8 @@ async function sectionsOf(diff: RunDiff, changes: Changes, words: boolean): Prom
       below: own.map((change) => changeEntry(change, words)),
     }));
     const more = found.length > most && faint("… and more; --format csv or json has all of them");
-    paragraphs.push([titled(`${title}:`, [...documents, more], "strong")]);
+    const replaced = selection === "lost" && changes.replaced > 0 && faint(replacedText(changes.replaced));
+    paragraphs.push([titled(`${title}:`, [found.length > 0 && replaced, ...documents, more], "strong")]);
   }
   const moved = diff.counts.chunks.moved + diff.counts.child_chunks.moved;
   return [...paragraphs, [moved > 0 && faint(`${moved} moved; --format csv or json lists them`)]];

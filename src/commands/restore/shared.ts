@@ -103,12 +103,15 @@ function numberFrom(text: unknown): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
+/** Says that the variable with the key of a restore is not set. */
+export function unset(name: string): string {
+  const why = "restore and copy need a separate key with write access";
+  return `the variable ${name} is not set; ${why}. Set it: export ${name}=…`;
+}
+
 /** Reads the key of a restore. Throws UsageError if the variable is not set. */
 export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<string> {
-  if (env[name] === undefined) {
-    const why = "restore and copy need a separate key with write access";
-    throw new UsageError(`no key: the variable ${name} is not set; ${why}. Set it: export ${name}=…`, []);
-  }
+  if (env[name] === undefined) throw new UsageError(`no key: ${unset(name)}`, []);
   const { readKey } = await import("../../job/read-key.js");
   return readKey({ apiKeyEnv: name }, env);
 }

@@ -1,3 +1,4 @@
+import type { HistoryUse } from "../history.js";
 import type { WhyListed } from "./restore-plan.js";
 
 /** The owner's decision on one row. */
@@ -23,8 +24,11 @@ export interface PlanOptions {
 export interface Context extends PlanOptions {
   /** Whether no chunk kept its id. If some did, only people changed the chunks, and a restore would undo their work. */
   readonly reindexed: boolean;
+  /** Whether the older run has details of the document. */
+  readonly hasDetails: boolean;
   /** Whether the target has no details of the document, though the older run has them. */
   readonly lacksDetails: boolean;
+  readonly history: HistoryUse;
 }
 
 export const needsDecision = "needs your decision" as const;

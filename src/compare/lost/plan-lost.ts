@@ -1,6 +1,6 @@
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf } from "../../duckdb/read-rows.js";
-import { type Dump, databaseOf } from "../../dump/open-dump.js";
+import { type Dump, historyOf } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { cutText, escapeControls } from "../../safe-text.js";
@@ -41,7 +41,7 @@ export async function planLost(old: Dump, target: Dump, options: LostOptions): P
   checkOlder(old, options.documents);
   checkFit(target);
   const { memory, signal, progress, documents } = options;
-  const database = (await databaseOf(old)) ?? null;
+  const database = (await historyOf(old)) ?? null;
   const context = withDiffDefaults({ memory, signal, database, ...(progress ? { progress } : {}) });
   const isWanted = ({ document_id }: DocumentId) => documents.length === 0 || documents.includes(document_id);
   return withSpill(":memory:", options, async (connection) => {
@@ -66,7 +66,7 @@ export function planUnread(
   const wanted = manifest.documents.filter(
     ({ document_id }) => documents.length === 0 || documents.includes(document_id),
   );
-  const none = { lost: 0, manual_edits: 0, manual_rows: 0, reindexed: false, lacks_details: false };
+  const none = { lost: 0, manual_edits: 0, manual_rows: 0, reindexed: false, has_details: false, lacks_details: false };
   return {
     documents: wanted.map((old) => {
       const { dataset_id, document_id, doc_form } = old;
@@ -111,13 +111,17 @@ export async function planCompared(
     signal.throwIfAborted();
     const some = olds.slice(at, at + documentsAtOnce);
     const rowsOf = await readLost(some.flatMap(({ refused, head }) => (refused === null ? [head] : [])));
-    for (const { head, refused, reindexed, lacks_details: lacksDetails } of some) {
+    for (const { head, refused, reindexed, has_details: hasDetails, lacks_details: lacksDetails } of some) {
       const rows = rowsOf.get(documentKey(head));
       if (refused !== null || !rows) documents.push({ ...head, ...noRows, present: 0, refused });
       else
         documents.push(
           refuseWrites(
-            { ...head, refused, ...planRows(rows, { ...options, reindexed, lacksDetails }) },
+            {
+              ...head,
+              refused,
+              ...planRows(rows, { ...options, reindexed, hasDetails, lacksDetails, history: compared.history }),
+            },
             options.refusals,
           ),
         );
@@ -150,6 +154,8 @@ interface LostCounts {
   readonly reindexed: boolean;
   /** Whether the target has no details of the document, though the older run has them. */
   readonly lacks_details: boolean;
+  /** Whether the older run has details of the document. */
+  readonly has_details: boolean;
 }
 
 async function countLost(connection: Connection): Promise<ReadonlyMap<number, LostCounts>> {
@@ -159,7 +165,7 @@ async function countLost(connection: Connection): Promise<ReadonlyMap<number, Lo
     connection,
     `SELECT nr::INTEGER AS nr, coalesce(lost, 0)::INTEGER AS lost, coalesce(manual_edits, 0)::INTEGER AS manual_edits,
       (coalesce(c.rows, 0) + coalesce(k.rows, 0))::INTEGER AS manual_rows, r.document_id IS NULL AS reindexed,
-      lacks_details
+      has_details, lacks_details
     FROM documents d
     LEFT JOIN ${of(`SELECT ${ids}, count(*) AS lost, count(manual_edit) AS manual_edits FROM losses`)} USING (${ids})
     LEFT JOIN ${of(`SELECT ${ids}, count(*) AS rows FROM manual_chunks m JOIN old_chunks o ON o.rowid = m.row`)} c USING (${ids})
@@ -174,6 +180,7 @@ async function countLost(connection: Connection): Promise<ReadonlyMap<number, Lo
         manual_edits: Number(row.manual_edits),
         manual_rows: Number(row.manual_rows),
         reindexed: row.reindexed === true,
+        has_details: row.has_details === true,
         lacks_details: row.lacks_details === true,
       },
     ]),

@@ -1,5 +1,6 @@
 import { countOf } from "../../words.js";
 import { type ChunkRow, isSameSet } from "../document-rows.js";
+import type { HistoryUse } from "../history.js";
 import { type Context, needsDecision, refusedBy, timeText } from "./decisions.js";
 import { type ChildrenDecision, planFamily } from "./plan-children.js";
 import type { LostChunk, LostRows } from "./read-lost.js";
@@ -146,7 +147,7 @@ function planText(chunk: LostChunk, context: Context): ChunkDecision {
  */
 function doubtOf(
   { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
-  { reindexed, lacksDetails }: Context,
+  { reindexed, hasDetails, lacksDetails, history }: Context,
 ): Doubt | undefined {
   const home = base ?? (reindexed && manual_edit !== null ? place : null) ?? "added";
   const isPossible = home === "added" || home.enabled;
@@ -160,14 +161,27 @@ function doubtOf(
     return decide("The target does not have the text that the edit replaced.");
   if (manual_edit === "edited" && keywordsBefore !== null)
     return decide("A person edited its keywords, and the target does not have its text.");
-  if (manual_edit === "edited" && lacksDetails)
+  if (manual_edit === "edited" && lacksDetails) return decide(needsDetails);
+  if (manual_edit === "edited")
     return decide(
-      "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.",
+      `A person edited it, and the text before the edit is not known: ${unknownTexts[history]}.${hasDetails ? "" : placeless}`,
     );
-  if (manual_edit === "edited") return decide("A person edited it, and the text before the edit is not known.");
   if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
   return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
 }
+
+/** Why an edit has no place in a newer run without details of its document. Those that the service has may show it. */
+export const needsDetails =
+  "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.";
+
+/** Why the history does not have the text before an edit, and what helps the next time. */
+const unknownTexts: Readonly<Record<HistoryUse, string>> = {
+  used: "the history of the job has no run from before the edit; run the job more often",
+  "not used": "the history of the job was not used, as the warning says",
+  none: "there is no database of the job, which keeps the history; add duckdb to output.formats",
+};
+const placeless =
+  " Nor do its neighbours show its place, as the run has no details of the document; set details: true.";
 
 const textless = "A part of its text is blank, and the service accepts no such chunk.";
 

@@ -15,8 +15,8 @@ export interface Section {
   readonly body: Exclude<HtmlValue, undefined>;
   /** Whether you need to act. Such sections come first, unfolded. */
   readonly needsAction?: boolean;
-  /** The next step: a sentence and a command. */
-  readonly next?: { readonly text: string; readonly command: string } | undefined;
+  /** The next step: a sentence, and a command if there is one. */
+  readonly next?: { readonly text: string; readonly command?: string } | undefined;
 }
 
 /** A section that answers a question on the first screen. */
@@ -79,7 +79,7 @@ export function renderPage(
 ${answers.map(renderAnswer)}</div>
 <div class="next">
 <h2>What to do next</h2>
-${nexts.length === 0 ? html`<p>Nothing needs to be done.</p>` : nexts.map(({ text, command }) => html`<p>${text}</p>${commandBlock(command)}`)}
+${nexts.length === 0 ? html`<p>Nothing needs to be done.</p>` : nexts.map(({ text, command }) => html`<p>${text}</p>${command !== undefined && commandBlock(command)}`)}
 </div>
 </header>
 <main id="sections" tabindex="-1">

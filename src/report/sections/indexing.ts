@@ -34,6 +34,8 @@ export async function stuckSection(source: Source): Promise<Answered> {
     order: "chunks DESC, status",
     query: null,
   });
+  const { failed } = await source.row(`SELECT count(*) AS failed FROM indexing WHERE state = 'error'`);
+  const isFailed = documents.total > 0 && numberOf(failed) === documents.total;
   const answer = await answerOf(source, documents.total);
   const isClean = answer.tone === "good";
   const isWatchable = manifest.counts.indexing_status > 0; // otherwise, only runs read the states, from the list of documents
@@ -48,10 +50,15 @@ export async function stuckSection(source: Source): Promise<Answered> {
     question: "What is stuck?",
     title: "Not indexed",
     needsAction: !isClean,
-    next: documents.total > 0 ? { text, command } : undefined,
-    body: isClean ? null : [renderFound(documents), renderFound(chunks)],
+    next: isFailed ? { text: retryText } : documents.total > 0 ? { text, command } : undefined,
+    body: isClean
+      ? null
+      : [numberOf(failed) > 0 && html`<p>${retryText}</p>`, renderFound(documents), renderFound(chunks)],
   };
 }
+
+const retryText =
+  "An indexing that ended in an error does not go on by itself, and no run changes that: remove the cause, then retry the document in the service.";
 
 /** Shows how long each indexing stage of every document took. */
 export async function timelineSection(source: Source): Promise<Section> {

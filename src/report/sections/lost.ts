@@ -1,13 +1,14 @@
 import { relative } from "node:path";
-import { countText, dayText, lostText, numberText } from "../../amounts.js";
+import { countText, dayText, lostText, numberText, replacedText } from "../../amounts.js";
 import type { ComparedRuns } from "../../compare/compare-runs.js";
 import type { ChangeCounts, ChunkChange, DocumentDiff, TextPart } from "../../compare/diff-result.js";
 import { withRunDiff } from "../../compare/diff-runs.js";
 import { checkFit } from "../../compare/history.js";
 import { planCompared } from "../../compare/lost/plan-lost.js";
+import { needsDetails } from "../../compare/lost/plan-rows.js";
 import { countPlan, type DocumentPlan, type ManualEdit } from "../../compare/lost/restore-plan.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { type Dump, databaseOf } from "../../dump/open-dump.js";
+import { type Dump, historyOf } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, idText, stateText, timeText } from "../page/html.js";
@@ -51,7 +52,7 @@ export type LostOptions = Pick<ReportOptions, "database" | "content" | "memory" 
  */
 export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
   const { memory, signal, progress, content, nameFolder } = options;
-  const database = options.database ?? (await databaseOf(old)) ?? null;
+  const database = options.database ?? (await historyOf(old)) ?? null;
   const diffing = { memory, signal, progress, database, text: content ? ("lost" as const) : false };
   return withRunDiff(old.folder, fresh.folder, diffing, async (diff, changes, { connection, compared }) => {
     const manual = await changes.first("manual edits", mostCards);
@@ -73,6 +74,7 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
         change,
         document: documents.get(documentKey(change)) ?? change,
       })),
+      replaced: changes.replaced,
       restore,
       commands: commandsFor(old, fresh, nameFolder),
       /** Sentences on why the comparison may be incomplete; empty without content. `warning_count` counts them even then. */
@@ -82,12 +84,15 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
   });
 }
 
-/** Plans the restore like the command does, but reuses the comparison. `refused`: a sentence on why there is none. */
+/**
+ * Plans the restore like the command does, but reuses the comparison. `rows`: how many rows it brings back; `more`: how many others
+ * may come back with the details that the service has. `refused`: a sentence on why there is no plan.
+ */
 async function planRestore(connection: Connection, compared: ComparedRuns, signal: AbortSignal) {
   const [old, fresh] = compared.sources.map(({ run }) => run.dump);
   const refused = refusalOf("older", old) ?? refusalOf("newer", fresh);
   const refuse = (): RowOutcome => ({ edit: null, reason: refused });
-  if (refused !== null) return { rows: 0, refused, outcomeOf: refuse, warnings: [] };
+  if (refused !== null) return { rows: 0, more: 0, refused, outcomeOf: refuse, warnings: [] };
   const wishes = { refusals: new Map(), decisions: undefined, addManualEdits: false, documents: [], signal };
   const { plan, warnings } = await planCompared(connection, compared, wishes);
   const outcomes = outcomesOf(plan.documents);
@@ -97,7 +102,8 @@ async function planRestore(connection: Connection, compared: ComparedRuns, signa
       edit: null,
       reason: refusals.get(documentKey(change)) ?? "There is no evidence that a person made or edited it.",
     };
-  return { rows: countPlan(plan).rows, refused, outcomeOf, warnings };
+  const more = plan.documents.flatMap(({ listed }) => listed).filter(({ reason }) => reason === needsDetails).length;
+  return { rows: countPlan(plan).rows, more, refused, outcomeOf, warnings };
 }
 
 /** Why a run cannot be used for a restore; null if it can. */
@@ -138,9 +144,10 @@ function commandsFor(old: Dump, fresh: Dump, nameFolder: NameFolder | undefined)
   return {
     diff: commandOf("diff", [older, newer, "--text", ...flags]),
     documents: commandOf("diff", [older, newer, "--only", "document", ...flags]),
-    restore: commandOf("restore", [older, "--against", newer, ...flags]),
-    /** Compares with the current service, not with a run. */
+    /** Plan and apply a restore to the current service; `against` plans it from the runs alone. */
+    restore: commandOf("restore", [older, ...flags]),
     apply: commandOf("restore", [older, "--apply", ...flags]),
+    against: commandOf("restore", [older, "--against", newer, ...flags]),
   };
 }
 
@@ -159,14 +166,14 @@ const question = "What was lost by a re-index?";
 /** Shows rows lost in a re-index since an older run: how to restore them, their texts, and the documents that changed. */
 export function lostSection(facts: LostFacts, { content }: Pick<Source, "content">): Answered {
   const { diff, commands, old, restore, warnings, warning_count } = facts;
-  const next = { text: "See what comes back, without writing anything:", command: commands.restore };
+  const next = { text: "See what a restore brings back, without writing anything:", command: commands.restore };
   return {
     ...answerOf(facts),
     id: "lost",
     question,
     title: "Lost since the older run",
     needsAction: diff.lost > 0,
-    next: restore.rows > 0 ? next : undefined,
+    next: restore.rows + restore.more > 0 ? next : undefined,
     body: [
       diff.lost > 0 && renderRestore(facts, content),
       html`<p>Compared with the run <code>${old.run_id}</code> of ${foreign(old.job)}, which ended ${timeText(Date.parse(old.finished_at))} UTC.</p>`,
@@ -189,7 +196,7 @@ export function notCompared({ job }: Source): Answered {
   };
 }
 
-function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
+function answerOf({ diff, old, replaced, restore, warning_count }: LostFacts): Answer {
   const { lost, manual_edits, counts } = diff;
   const { not_compared: unknown, removed: gone } = counts.documents;
   const limits = [
@@ -198,9 +205,13 @@ function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
   ];
   const since = `Since the run of ${dayText(Date.parse(old.finished_at))}`;
   if (lost > 0) {
-    const back = restore.rows > 0 && `One command brings ${numberText(restore.rows)} back.`;
+    const { rows, more } = restore;
+    const back = rows > 0 && `One command brings ${numberText(rows)} back.`;
+    const others =
+      more > 0 &&
+      `${countText(more, rows > 0 ? "other" : "row")} may come back, too: the service has details that the newer run lacks.`;
     const what = `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`;
-    const lead = sentences(what, back, ...limits);
+    const lead = sentences(what, replacedText(replaced), back, others, ...limits);
     return { tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, lead };
   }
   const isCertain = unknown + gone + warning_count === 0;
@@ -211,7 +222,8 @@ function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
 
 /** Renders the commands that plan and apply the restore, or why there are none. */
 function renderRestore({ restore, commands }: LostFacts, content: boolean): HtmlValue {
-  if (restore.rows === 0) {
+  const { rows, more } = restore;
+  if (rows + more === 0) {
     const none =
       "No command brings them back: of no lost row it is certain that a person made or edited it, and where it stood.";
     const refused = content
@@ -219,10 +231,15 @@ function renderRestore({ restore, commands }: LostFacts, content: boolean): Html
       : restore.refused && "No command brings them back; this report leaves out why.";
     return html`<p>${foreign(refused ?? none, 600)}</p>`;
   }
-  return html`<p>This command shows what comes back, and writes nothing:</p>
+  const fewer =
+    more > 0 &&
+    ` It leaves out ${countText(more, "row")} that may come back, because the newer run has no details of their documents.`;
+  return html`<p>This command reads the documents as they stand, shows what comes back, and writes nothing. It needs a key that may write, in the variable <code>KNOWLEDGE_RESTORE_KEY</code>:</p>
 ${commandBlock(commands.restore)}
-<p>This command brings it back. It reads the documents as they stand first, shows the plan and asks. It needs a key that may write, in the variable <code>KNOWLEDGE_RESTORE_KEY</code>:</p>
-${commandBlock(commands.apply)}`;
+<p>This command also brings it back, after it has shown the plan and asked:</p>
+${commandBlock(commands.apply)}
+<p>This command compares with the newer run instead, and needs neither a key nor the service.${fewer}</p>
+${commandBlock(commands.against)}`;
 }
 
 /** Maximum bytes for all cards, to keep the page below 2 MB. */
@@ -255,7 +272,7 @@ function renderCard({ change, document, edit, content: planned, reason }: LostCa
   return html`<article class="card">
 <h4>${documentName(row, 120)}, ${place}</h4>
 <p>${stateText(manual_edit === null ? "warn" : "bad", lossOf(change))} ${manual_edit === null ? "no fact of a manual edit" : [manual_edit === "customized" ? "made or edited" : manual_edit, " by hand", by, at]} <small>${idText(row.id)}</small></p>
-${content && words}<p>${reason === null ? "The commands above bring it back." : html`Needs your decision${content && html`: ${foreign(reason, 400)}`}`}</p>
+${content && words}<p>${reason === null ? "The commands above bring it back." : html`${manual_edit === null ? "Left alone" : "Needs your decision"}${content && html`: ${foreign(reason, 400)}`}`}</p>
 </article>
 `;
 }

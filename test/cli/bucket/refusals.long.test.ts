@@ -40,7 +40,7 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
       ],
       [["report", `${job}/test.duckdb`], "it is a file; expected the folder of a run"],
       [["list", `${job}@${ids[0]}`], "expected a job: its name, its folder or its job file"],
-      [["diff", `${job}@${ids[0]}`], `no complete run before ${ids[0]}; two are needed to compare`],
+      [["diff", `${job}@${ids[0]}`], `no complete run before ${ids[0]}; name a newer one`],
       [["list", "s3://X/a"], "is not a bucket address: expected s3://bucket/prefix"],
     ];
     for (const [words, says] of refusals) {

@@ -121,11 +121,7 @@ describe("the outcome of an answer", () => {
   });
 
   it.each([
-    [
-      401,
-      refusal(401, "No.", "unauthorized"),
-      "; the service does not accept this key, which comes from the variable K",
-    ],
+    [401, refusal(401, "No.", "unauthorized"), " (401 unauthorized No); create one under Knowledge → Service API"],
     [403, refusal(403, "No.", "forbidden"), "; may this key write to the dataset?"],
     [404, refusal(404, "Document is disabled.", "not_found"), "404 not_found Document is disabled."],
     [404, "<title>404 Not Found</title>", "; the service does not know this URL; check service.base_url"],

@@ -85,7 +85,7 @@ test.runIf(inFull)(
     expect(turned.stderr).toContain("is the newer run");
     const none = await runHere(["report", `test@${partial}`, "--against", "test", "--out", dir]);
     expect(none).toMatchObject({ code: 2, stdout: "" });
-    expect(none.stderr).toContain(`test: no complete run before ${partial}; an older run is needed to compare with`);
+    expect(none.stderr).toContain(`test: no complete run before ${partial}; name a newer one`);
   },
 );
 

@@ -129,7 +129,7 @@ test("a wrong key and an unknown batch: exit 1 and one sentence", async () => {
   expect(key).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^kbdump: 401 .*does not accept this key, which comes from the variable KNOWLEDGE_API_KEY \(GET \S+\)\n$/,
+      /^kbdump: the service does not accept the key from the variable KNOWLEDGE_API_KEY \(401 .*\(GET \S+\)\n$/,
     ),
   });
   const text = JSON.parse(await readFile(job, "utf8"));

@@ -1,6 +1,7 @@
 import { mkdir, symlink, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import type { Row } from "../../../src/rows/row.js";
 import { runHere } from "../../cli/run-here.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { readCsv } from "../../dump/formats/rfc4180.js";
@@ -58,6 +59,30 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
     { kind: "changed", lost: true, manual_edit: "edited", old_id: edited?.id },
     { kind: "removed", lost: true, manual_edit: null, old_id: removed?.id, new_id: null },
   ]);
+});
+
+test("a text that an edit replaced counts as lost after a restore of the edit, and diff and report say that the edit is there", async () => {
+  const texts = (sign: string, second: string, more: Row = {}) =>
+    ["one", second, "three"].map((content, at) =>
+      chunk("a", `${sign}${at}`, { content, position: at + 1, enabled: true, ...(at === 1 ? more : {}) }),
+    );
+  const [old, restored, automatic] = [
+    texts("o", "automatic"),
+    texts("n", "edited", { updated_by: "ann" }),
+    texts("n", "of other settings"),
+  ].map((chunks) => tablesOf(chunks));
+  const sentence = "In place of 1 of them, the newer run has a text that a person edited or a restore brought back.";
+  for (const [fresh = soundTables, isSaid] of [
+    [restored, true],
+    [automatic, false],
+  ] as const) {
+    const folders = await twoDumps(old ?? soundTables, fresh);
+    const { stdout } = await runHere(["diff", ...folders]);
+    expect(stdout).toContain("Lost, without evidence of a manual edit:\n");
+    expect(stdout.replace(/\s+/g, " ").includes(sentence)).toBe(isSaid);
+    const page = await runHere(["report", folders[1], "--against", folders[0], "--file", "-", "--no-verify"]);
+    expect(page.stdout.includes(sentence)).toBe(isSaid);
+  }
 });
 
 test.runIf(inFull)("0 for the same, in one line, whatever the format", async () => {

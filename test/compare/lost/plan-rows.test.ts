@@ -1,5 +1,5 @@
-import { describe } from "vitest";
-import { planning, type Wishes } from "./planned.js";
+import { describe, expect, it } from "vitest";
+import { planAll, planning, type Wishes } from "./planned.js";
 import { child, chunk, document } from "./rows.js";
 
 const planned = planning();
@@ -12,6 +12,27 @@ const was = (id: string, content: string): Wishes => ({ history: { chunks: new M
 const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));
 const no = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: false }]));
 const added = (...ids: readonly string[]) => ({ history: { added: new Set(ids) } });
+
+it.each([
+  [
+    "no database",
+    {},
+    {},
+    / known: there is no database of the job, .*; add duckdb to output.formats\. Nor .* details: true\.$/,
+  ],
+  [
+    "a history that begins after the edit",
+    { history: {} },
+    {},
+    / known: the history .*; run the job more often\. Nor /,
+  ],
+  ["no database, and details", {}, { source: "file" }, / known: there is no database of the job, .* output.formats\.$/],
+])("an edit without a place says why, and what helps: %s", async (_, wishes, details, reason) => {
+  const old = document([chunk("c1", "edited", by), chunk("c2", "end")], [], "text_model", details);
+  const target = document([chunk("t1", "other", by), chunk("t2", "end")], [], "text_model", details);
+  const [plan] = await planAll([{ old, target, ...wishes }]);
+  expect(plan?.listed.map((row) => row.reason)).toEqual([expect.stringMatching(reason)]);
+});
 
 describe("an edited chunk", () => {
   const old = document([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end")]);

@@ -20,7 +20,7 @@ async function partsOfFirst(folder: string): Promise<readonly string[]> {
 }
 
 describe.skipIf(!hasRedis)("runs with workers that end before all is read", () => {
-  test("the service does not take the key of the run: it ends at once, and does not wait for workers", async () => {
+  test("the service does not accept the key of the run: it ends at once, and does not wait for workers", async () => {
     const { store, run } = await startPlace(4);
     const datasets = [...store.datasets.values()].map(({ id, documents }) => ({
       ...{ id, documents: [...documents.keys()], batches: [], status: [], keyword: undefined },

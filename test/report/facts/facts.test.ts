@@ -288,6 +288,15 @@ describe("what is stuck", () => {
     expect(bare.lead("stuck")).not.toContain("dreaming");
   });
 
+  it("that ended in an error is retried in the service: no command helps, unless another document still waits", async () => {
+    const failed = reading(13, "slow", "error", { error: "no model" });
+    const ended = await reported(await dumpOf({ indexing_status: [failed], documents }, { manifest }));
+    expect(ended.next("stuck")).toEqual({ text: expect.stringMatching(/retry the document in the service\.$/) });
+    const both = [failed, reading(13, "stuck", "indexing")];
+    const waiting = await reported(await dumpOf({ indexing_status: both, documents }, { manifest }));
+    expect(waiting.next("stuck")?.command).toMatch(/^kbdump status \S+ --watch/);
+  });
+
   it.runIf(inFull)("counts what was watched after the run, up to the next run", async () => {
     const made = await JobDatabase.create();
     const now = { documents, document_info: [info("done"), info("slow", { indexing_status: "indexing" })] };

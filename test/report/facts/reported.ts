@@ -29,6 +29,7 @@ export interface Reported {
   /** The answer to a question, or the first paragraph of a section, without tags. */
   readonly lead: (id: string) => string;
   readonly short: (id: "verdict" | "stuck" | "hits") => string;
+  readonly next: (id: "verdict" | "stuck") => Section["next"];
 }
 
 interface ReadOptions {
@@ -66,6 +67,7 @@ export async function reported(folder: string, { database, content = true }: Rea
       },
       lead: (id) => textOf(answered[id]?.lead ?? sections.find((section) => section.id === id)?.lead),
       short: (id) => answered[id]?.short ?? "",
+      next: (id) => answered[id]?.next,
     };
   });
 }

@@ -49,10 +49,7 @@ test("the next steps are commands that follow from the answers", async () => {
       command?.replace(/\d{8}T\d{9}Z/g, "RUN").replace(/ --out \S+/, ""),
     );
   };
-  expect(await commands(reports.sample())).toEqual([
-    "kbdump restore test@RUN --against test@RUN",
-    "kbdump status test --watch",
-  ]);
+  expect(await commands(reports.sample())).toEqual(["kbdump restore test@RUN", "kbdump status test --watch"]);
   expect(await commands(reports.empty())).toEqual([expect.stringMatching(/^kbdump report test --against test/)]);
 });
 

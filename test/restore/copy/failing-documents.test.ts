@@ -36,7 +36,7 @@ test("a batch that the service has forgotten is no obstacle: the document itself
   expect(await place.standing()).toEqual(copyOfTwo);
 });
 
-test("a change of state that the service does not take yet is tried again, until it does", async () => {
+test("a change of state that the service does not accept yet is tried again, until it does", async () => {
   let busy = 4;
   const refusal = { status: 400, message: "Document:two.txt is being indexed, please try again later" };
   const place = await startCopyRun(two, {

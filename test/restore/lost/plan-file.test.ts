@@ -99,7 +99,9 @@ test.runIf(inFull)(
     ]);
     expect(manual.at(-1)).toMatchObject({
       id: worked[3]?.id,
-      why: "needs your decision: A person edited it, and the text before the edit is not known.",
+      why: expect.stringMatching(
+        /^needs your decision: A person edited it, and the text before the edit is not known: /,
+      ),
       by: expect.any(String),
       at: expect.stringMatching(/^20/),
     });
