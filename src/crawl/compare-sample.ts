@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-answer.js";
-import type { SampledChunk } from "./auto.js";
+import type { SampledChunk } from "./auto-child-lists.js";
 import { keptPages, noChildren, unlessGone } from "./child-lists.js";
 import { ChildDigest, type ChildText } from "./digests.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";

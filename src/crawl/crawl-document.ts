@@ -1,6 +1,6 @@
 import type { Listed } from "../client/check-answer.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
-import { planChildren, type SampledChunk, sampleOf, withPage } from "./auto.js";
+import { planChildren, type SampledChunk, sampleOf, withPage } from "./auto-child-lists.js";
 import { ChildLists, type ListRows, readChildList, unlessGone, wholeList } from "./child-lists.js";
 import { firstDifference } from "./compare-sample.js";
 import { ChildDigest, type ChildText, childTextIn } from "./digests.js";

@@ -1,4 +1,4 @@
-import { type ChildEvidence, type ChildPlan, listCounts, noEvidence, type SampledChunk } from "./auto.js";
+import { type ChildEvidence, type ChildPlan, listCounts, noEvidence, type SampledChunk } from "./auto-child-lists.js";
 import type { ListRows } from "./child-lists.js";
 import { answersOf, type ListSize, type PageRead, type ProblemsSoFar, rowsOn } from "./read-list.js";
 

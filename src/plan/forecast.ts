@@ -1,5 +1,5 @@
 import { pageSize as fullPage } from "../client/knowledge-api.js";
-import { forecastLists, noEvidence, sampleOf } from "../crawl/auto.js";
+import { forecastLists, noEvidence, sampleOf } from "../crawl/auto-child-lists.js";
 import { keptPages } from "../crawl/child-lists.js";
 import type { Job } from "../job/job.js";
 import { attachmentRequests } from "../originals/ask-for-file.js";

@@ -1,6 +1,6 @@
 import type { Listed, ListPage } from "../client/check-answer.js";
 import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
-import { type ChildEvidence, evidenceOfPage } from "../crawl/auto.js";
+import { type ChildEvidence, evidenceOfPage } from "../crawl/auto-child-lists.js";
 import { unlessGone } from "../crawl/child-lists.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
 import { needsDetails, noEditEvidence, withEvidence } from "../crawl/needs-details.js";

@@ -12,7 +12,7 @@ import { haveSameBytes } from "../files/byte-facts.js";
 import { flush } from "../files/flush.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
-import { resolvedOptions } from "../job/recorded-options.js";
+import { resolvedOptions } from "../job/manifest-options.js";
 import type { RunProgress } from "../job/run-progress.js";
 
 import { listOriginals, stageOriginals } from "../originals/save-originals.js";

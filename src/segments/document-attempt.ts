@@ -1,6 +1,6 @@
 import type { Listed } from "../client/check-answer.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
-import { forecastLists, listCounts, sampleOf, supposedChildren } from "../crawl/auto.js";
+import { forecastLists, listCounts, sampleOf, supposedChildren } from "../crawl/auto-child-lists.js";
 import { type CrawlOptions, DocumentCrawl } from "../crawl/crawl-document.js";
 import type { HowFar } from "../crawl/how-far.js";
 import type { IdSet } from "../crawl/id-set.js";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Place } from "../client/knowledge-api.js";
-import { listCounts, planChildren } from "../crawl/auto.js";
+import { listCounts, planChildren } from "../crawl/auto-child-lists.js";
 import type { DocumentNames } from "../crawl/discovery.js";
 import type { ChildrenSoFar, HowFar } from "../crawl/how-far.js";
 import { editEvidenceSchema } from "../crawl/needs-details.js";

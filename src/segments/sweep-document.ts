@@ -1,6 +1,6 @@
 import { isListed, type Listed } from "../client/check-answer.js";
 import { type DocumentRef, pageSize as fullPage, type KnowledgeApi } from "../client/knowledge-api.js";
-import type { ChildSource } from "../crawl/auto.js";
+import type { ChildSource } from "../crawl/auto-child-lists.js";
 import { ContentDigest, type Fingerprinted } from "../crawl/digests.js";
 import { embeddedChildren, type KeptChildren } from "../crawl/embedded-children.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";

@@ -1,7 +1,7 @@
 import type { SqlRow } from "../duckdb/read-rows.js";
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
-import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/cells.js";
+import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/canonical-cells.js";
 import { type Loaded, rowOfFileText, rowText } from "./readers/sources.js";
 import { locationColumns, type RowStore } from "./row-store.js";
 

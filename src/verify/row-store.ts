@@ -9,7 +9,7 @@ import { makeTemporaryFolder } from "../temporary-folder.js";
 import { countOf } from "../words.js";
 import type { Verifying } from "./check-files.js";
 import { type Findings, listedPerKind } from "./findings.js";
-import { canonicalRow, RowError, type RowText, unguardedRow, unguardedText } from "./readers/cells.js";
+import { canonicalRow, RowError, type RowText, unguardedRow, unguardedText } from "./readers/canonical-cells.js";
 import { type Loaded, type RowSource, tableRows } from "./readers/sources.js";
 
 /** The names of the columns that identify a row, the same for every kind. */

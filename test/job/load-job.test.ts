@@ -8,7 +8,7 @@ import { stringify } from "yaml";
 import { UsageError } from "../../src/errors.js";
 import type { Job } from "../../src/job/job.js";
 import { loadJob } from "../../src/job/load-job.js";
-import { recordedJobFile, resolvedOptions } from "../../src/job/recorded-options.js";
+import { recordedJobFile, resolvedOptions } from "../../src/job/manifest-options.js";
 import { inFull } from "../rounds.js";
 import { dataset, document, jobFolder, otherDocument, problemTexts, smallJob, usageError } from "./job-folder.js";
 

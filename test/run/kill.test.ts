@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { sampleSize } from "../../src/crawl/auto.js";
+import { sampleSize } from "../../src/crawl/auto-child-lists.js";
 import type { Manifest } from "../../src/dump/manifest.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { rounds } from "../rounds.js";

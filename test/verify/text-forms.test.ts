@@ -7,7 +7,7 @@ import {
   shortText,
   shortTextSql,
   unguardedText,
-} from "../../src/verify/readers/cells.js";
+} from "../../src/verify/readers/canonical-cells.js";
 import { textOfRow } from "../../src/verify/row-store.js";
 import { query, quoted } from "../database/query.js";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { type DumpTable, type Manifest, manifestName, partsOf } from "../../dump/manifest.js";
 import type { Kind } from "../../rows/columns.js";
-import type { Rows } from "./cells.js";
+import type { Rows } from "./canonical-cells.js";
 import { parquetRows, sqlRows } from "./sql-rows.js";
 import { csvRows, jsonlRows, rowTextFromJson } from "./text-rows.js";
 

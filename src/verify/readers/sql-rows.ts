@@ -3,7 +3,7 @@ import { streamTexts } from "../../duckdb/read-rows.js";
 import { sqlFiles, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { UnreadableError } from "../../files/files.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
-import { type Rows, type RowText, shortTextSql } from "./cells.js";
+import { type Rows, type RowText, shortTextSql } from "./canonical-cells.js";
 
 /** The rows of a Parquet file, which must have exactly the expected columns, in order and of the right types. */
 export async function* parquetRows(path: string, kind: Kind, connection: Connection): Rows {

@@ -3,7 +3,15 @@ import { CsvError, parse } from "csv-parse/sync";
 import { UnreadableError } from "../../files/files.js";
 import { readTextPieces, splitLines } from "../../files/lines.js";
 import { allKinds, type Column, columns, type Kind } from "../../rows/columns.js";
-import { isObject, type ParsedJson, parseJson, RowError, type Rows, type RowText, shortText } from "./cells.js";
+import {
+  isObject,
+  type ParsedJson,
+  parseJson,
+  RowError,
+  type Rows,
+  type RowText,
+  shortText,
+} from "./canonical-cells.js";
 
 /** The rows of a CSV file after its header, strictly by RFC 4180. An empty cell without quotes is null. */
 export async function* csvRows(path: string, kind: Kind): Rows {

@@ -6,7 +6,7 @@ import { documentListFromText } from "../../../src/crawl/document-list-file.js";
 import { shardOf } from "../../../src/crawl/shards.js";
 import { StopError } from "../../../src/errors.js";
 import type { Job } from "../../../src/job/job.js";
-import { resolvedOptions } from "../../../src/job/recorded-options.js";
+import { resolvedOptions } from "../../../src/job/manifest-options.js";
 import { planJob } from "../../../src/plan/plan-job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { planHash } from "../../../src/segments/resume.js";

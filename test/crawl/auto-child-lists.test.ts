@@ -12,7 +12,7 @@ import {
   sampleSize,
   supposedChildren,
   withPage,
-} from "../../src/crawl/auto.js";
+} from "../../src/crawl/auto-child-lists.js";
 import { embeddedChildren } from "../../src/crawl/embedded-children.js";
 
 const textOf = (child: Listed) => JSON.stringify(child);
