@@ -8,18 +8,16 @@ import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
 import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
 import type { AppliedCopy } from "./copy-result.js";
-import { type ApplyOptions, BatchSize } from "./document-work.js";
-
-export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize">;
+import type { ApplyOptions } from "./document-work.js";
 
 /**
  * Executes a plan that was made after `reconcile`: makes the datasets and copies several documents at once, with one writer for
  * each. A failed document does not stop the others. Rejects with StopError if the key is refused or the disk fails, and with the
  * reason of the signal.
  */
-export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOptions): Promise<AppliedCopy> {
+export async function applyCopy({ datasets }: CopyPlan, options: ApplyOptions): Promise<AppliedCopy> {
   const onWrite = () => void options.progress.writes++;
-  const full = { ...options, onWrite, alone: pLimit(1), batchSize: new BatchSize() };
+  const full = { ...options, onWrite, alone: pLimit(1) };
   countPlanned(datasets, full);
   const problems: string[] = [];
   const missingTags = new Map<string, readonly string[]>();
@@ -37,7 +35,7 @@ export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOption
   return { copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
 }
 
-function countPlanned(datasets: readonly DatasetPlan[], { journal, progress }: ApplyCopyOptions): void {
+function countPlanned(datasets: readonly DatasetPlan[], { journal, progress }: ApplyOptions): void {
   const planned = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
   const toCopy = planned.filter(({ document_id }) => journal.facts.documents.get(document_id)?.state !== "restored");
   progress.documents = planned.length;

@@ -11,7 +11,7 @@ import { madeBy, writeNow } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, type DocumentWork, deleteChunk, write } from "./document-work.js";
+import { type ApplyOptions, DocumentCopy } from "./document-work.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
@@ -51,15 +51,15 @@ async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): 
   if ("failure" in home) throw new SkipError(home.failure);
   if (journal.open.some((intent) => intent.document_id === document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
-  const work = await openCopy(plan, home.id, options);
-  const { failed, reason } = await copyRows(work);
+  const copy = await openCopy(plan, home.id, options);
+  const { failed, reason } = await copyRows(copy);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
     ...(failed.length > 0
       ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
       : []),
-    ...(await problemOf(() => setMetadata(work, home.fields))),
-    ...(await problemOf(() => setState(work, plan))),
+    ...(await problemOf(() => setMetadata(copy, home.fields))),
+    ...(await problemOf(() => setState(copy, plan))),
   ];
   if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
   await journal.finish(document_id);
@@ -85,15 +85,15 @@ interface DocumentOptions extends ApplyOptions {
  * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
  * indexed; and deletes the chunks of the stub. Throws SkipError if that fails.
  */
-async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
+async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentCopy> {
   const { journal } = options;
   const standing = await continueCopy(plan, datasetId, options);
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
-  const work = { options, plan, place: { datasetId, documentId } };
-  await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
-  if (standing !== undefined) await setState(work, { enabled: true, archived: false }); // otherwise it accepts no chunks
-  await deleteStub(work);
-  return work;
+  const copy = new DocumentCopy(options, plan, { datasetId, documentId });
+  await watchIndexing(options, copy.place, journal.batchOf(plan.document_id));
+  if (standing !== undefined) await setState(copy, { enabled: true, archived: false }); // otherwise it accepts no chunks
+  await deleteStub(copy);
+  return copy;
 }
 
 /** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
@@ -109,10 +109,10 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
     return undefined;
   }
   if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
-  const place = { datasetId, documentId: known.target_id };
+  const copy = new DocumentCopy(options, plan, { datasetId, documentId: known.target_id });
   const facts = { write: "delete document", target_id: known.target_id } as const;
   const request = options.writer.deleteDocument(datasetId, known.target_id);
-  madeBy(await write({ options, plan, place }, { facts, request }), "delete the document that it could not index");
+  madeBy(await copy.write({ facts, request }), "delete the document that it could not index");
   return undefined;
 }
 
@@ -155,8 +155,8 @@ function stubText(documentId: string): string {
  * gone: once the journal has an addition, no stub chunks are left, and nothing is deleted. Throws SkipError if someone else added a
  * chunk.
  */
-async function deleteStub(work: DocumentWork): Promise<void> {
-  const { options, plan, place } = work;
+async function deleteStub(copy: DocumentCopy): Promise<void> {
+  const { options, plan, place } = copy;
   if (options.journal.additions(plan.document_id).length > 0) return;
   const lettersOf = (text: string) => text.replace(/\s/g, ""); // process rules may change white space
   const stub = lettersOf(stubText(plan.document_id));
@@ -167,7 +167,7 @@ async function deleteStub(work: DocumentWork): Promise<void> {
     throw new SkipError(
       `someone else added chunk ${stranger.id} into it at the service: delete it there, then restore again`,
     );
-  for (const { id } of chunks) await deleteChunk(work, id);
+  for (const { id } of chunks) await copy.deleteChunk(id);
 }
 
 /** The wait between two checks, in milliseconds: the first, which doubles, and the maximum. */
@@ -182,7 +182,7 @@ const longestWords = 300;
  */
 export async function watchIndexing(
   { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
-  { datasetId, documentId }: DocumentWork["place"],
+  { datasetId, documentId }: DocumentCopy["place"],
   batch: string | null,
 ): Promise<void> {
   let known = batch;
@@ -215,13 +215,13 @@ function indexingEnd({ indexing_status, error }: Listed): string {
  * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
  * if the service refuses.
  */
-async function setState(work: DocumentWork, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
-  const { datasetId, documentId } = work.place;
-  const { enabled, archived } = stateOf(await readDocument(work));
+async function setState(copy: DocumentCopy, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
+  const { datasetId, documentId } = copy.place;
+  const { enabled, archived } = stateOf(await readDocument(copy));
   const change = async (action: "enable" | "disable" | "archive" | "un_archive") => {
     const facts = { write: "set status", target_id: documentId, name: action } as const;
-    const request = work.options.writer.setStatus(datasetId, action, [documentId]);
-    madeBy(await write(work, { facts, request }), `${action} it`);
+    const request = copy.writer.setStatus(datasetId, action, [documentId]);
+    madeBy(await copy.write({ facts, request }), `${action} it`);
   };
   const isOther = enabled !== wanted.enabled;
   if (archived && (!wanted.archived || isOther)) await change("un_archive");
@@ -233,18 +233,18 @@ async function setState(work: DocumentWork, wanted: Readonly<Record<"enabled" | 
  * Sets the metadata values in one request, unless the document already has them. Throws SkipError if the service refuses, or, after
  * setting the others, if a field is missing.
  */
-export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string, StandingField>): Promise<void> {
-  const { options, plan, place } = work;
+export async function setMetadata(copy: DocumentCopy, fields: ReadonlyMap<string, StandingField>): Promise<void> {
+  const { options, plan, place } = copy;
   const planned = plan.metadata.filter(({ value }) => value !== null && value !== "");
   const values = planned.flatMap(({ name, value }) => {
     const field = fields.get(name);
     return field ? [{ id: field.id, name, value }] : [];
   });
-  const find = async () => (hasValues(await readDocument(work), values) ? { ids: [] } : undefined);
+  const find = async () => (hasValues(await readDocument(copy), values) ? { ids: [] } : undefined);
   if (values.length > 0 && !(await find())) {
     const facts = { write: "set metadata", target_id: place.documentId } as const;
     const request = options.writer.setMetadata(place.datasetId, place.documentId, values);
-    madeBy(await write(work, { facts, request }, { find }), "set its metadata");
+    madeBy(await copy.write({ facts, request }, find), "set its metadata");
   }
   const missing = planned.filter(({ name }) => !fields.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw new SkipError(`the dataset there has no metadata field ${missing.join(", ")}`);
@@ -257,6 +257,6 @@ function hasValues({ doc_metadata }: Listed, values: readonly ValuePlan[]): bool
   return values.every(({ name, value }) => texts.get(name) === String(value));
 }
 
-async function readDocument({ options, place }: DocumentWork): Promise<Listed> {
+async function readDocument({ options, place }: DocumentCopy): Promise<Listed> {
   return options.api.document(place.datasetId, place.documentId);
 }

@@ -14,7 +14,7 @@ import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
-import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
+import { applyCopy } from "./apply-copy.js";
 import { compareLive, copiesOfPlan } from "./compare-with-target.js";
 import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
 import {
@@ -29,6 +29,7 @@ import {
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
+import type { ApplyOptions } from "./document-work.js";
 import { type PlannedCopy, planCopy } from "./plan-copy.js";
 import { chunkReader, keepComing } from "./read-dump.js";
 
@@ -85,7 +86,7 @@ async function applyToTarget(context: CopyContext, session: Session): Promise<Co
 function writeCopy(
   { old, options }: CopyContext,
   plan: CopyPlan,
-  writing: Omit<ApplyCopyOptions, "readChunks">,
+  writing: Omit<ApplyOptions, "readChunks">,
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
