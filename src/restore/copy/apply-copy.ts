@@ -15,14 +15,14 @@ import type { ApplyOptions } from "./document-work.js";
  * each. A failed document does not stop the others. Rejects with StopError if the key is refused or the disk fails, and with the
  * reason of the signal.
  */
-export async function applyCopy({ datasets }: CopyPlan, options: ApplyOptions): Promise<AppliedCopy> {
+export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<AppliedCopy> {
   const onWrite = () => void options.progress.writes++;
   const full = { ...options, onWrite, alone: pLimit(1) };
-  countPlanned(datasets, full);
+  countPlanned(plan, full);
   const problems: string[] = [];
   const missingTags = new Map<string, readonly string[]>();
   const works = [];
-  for (const dataset of datasets) {
+  for (const dataset of plan.datasets) {
     if (dataset.documents.length > 0 && dataset.documents.every(({ refused }) => refused !== null)) continue;
     const { home, ...opened } = await openDataset(dataset, full);
     problems.push(...opened.problems);
@@ -32,10 +32,10 @@ export async function applyCopy({ datasets }: CopyPlan, options: ApplyOptions): 
   const documents = await sideBySide(works, options, ({ document, home }, signal) =>
     copyDocument(document, home, { ...full, signal }),
   );
-  return { copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
+  return { plan, copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
 }
 
-function countPlanned(datasets: readonly DatasetPlan[], { journal, progress }: ApplyOptions): void {
+function countPlanned({ datasets }: CopyPlan, { journal, progress }: ApplyOptions): void {
   const planned = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
   const toCopy = planned.filter(({ document_id }) => journal.facts.documents.get(document_id)?.state !== "restored");
   progress.documents = planned.length;

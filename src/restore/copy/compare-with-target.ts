@@ -18,7 +18,7 @@ import {
   type TargetService,
 } from "../target.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
-import { type CopyPlan, datasetIdOf, type LossPart } from "./copy-plan.js";
+import { datasetIdOf } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
 import { formsIn, keepComing } from "./read-dump.js";
@@ -124,9 +124,7 @@ function compareSettings(pair: DocumentPair, options: CompareOptions, { old, liv
     withoutSettings("document", pair.live.document_id, options, unread);
     return [];
   }
-  if (copies === null) return compareDocument(before, now, null);
-  const losses = copies.losses.get(pair.old.document_id) ?? new Set();
-  return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
+  return compareDocument(before, now, copies && { fields: old.datasets.get(pair.old.dataset_id)?.fields });
 }
 
 /** Counts the rows of the run that are left to compare, and those that cannot be copied. */
@@ -197,8 +195,6 @@ function withoutSettings(level: keyof Unread, id: string, { copies, live }: Comp
 export interface Copies {
   /** By `datasetPairKey`. */
   readonly datasets: ReadonlyMap<string, CopiedDataset>;
-  /** Parts of documents whose loss was announced, by the document's id in the dump. */
-  readonly losses: ReadonlyMap<string, ReadonlySet<LossPart>>;
   /** The id at the service of an attachment of the dump; undefined if its loss was announced. */
   readonly attachmentOf: (id: string) => string | undefined;
   /** Ids in the dump of rows that failed to copy; already reported. */
@@ -219,34 +215,24 @@ interface CompareOptions {
   readonly onDocument?: () => void;
 }
 
-/** The facts of copies by their plan: everything it announced is expected. `copied`: its failed rows were already reported. */
-export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, missingTags }: AppliedCopy): Copies {
-  const documents = plan.datasets.flatMap((dataset) => dataset.documents);
-  const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
-  const keptIds = new Set(kept.map(({ id }) => id));
-  const datasets = plan.datasets.map(({ key, dataset_id, target: { name } }): [string, CopiedDataset] => {
-    const { id = "", existed = false } = facts.datasets.get(key) ?? {};
-    return [datasetPairKey(dataset_id, id), { name, existed, missingTags: new Set(missingTags.get(key)) }];
-  });
-  return {
-    datasets: new Map(datasets),
-    losses: new Map(documents.map(({ document_id: id, losses }) => [id, new Set(losses.map(({ part }) => part))])),
-    attachmentOf: (id) => facts.attachments.get(id) ?? (keptIds.has(id) ? id : undefined),
-    failed: new Set(copied.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
-  };
-}
-
-/** The facts of copies by their journal. `isSameService`: the copies are at the service of the run, and so are the attachments. */
-export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Copies {
+/**
+ * The facts of copies from their journal. `isSameService`: the copies are at the service of the run, and so are the attachments. `applied`:
+ * the results of this command, whose problems and failed rows are already reported; its plan has the current names of datasets.
+ */
+export function copiesOf(
+  facts: JournalFacts,
+  isSameService: boolean,
+  { plan, copied, missingTags }: Partial<AppliedCopy> = {},
+): Copies {
+  const names = new Map(plan?.datasets.map(({ key, target }) => [key, target.name]));
   const datasets = [...facts.datasets].map(([key, { id, name, existed = false }]): [string, CopiedDataset] => [
     datasetPairKey(datasetIdOf(key), id),
-    { name, existed },
+    { name: names.get(key) ?? name, existed, missingTags: missingTags?.get(key) ?? [] },
   ]);
   return {
     datasets: new Map(datasets),
-    losses: new Map(),
     attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
-    failed: new Set(),
+    failed: new Set(copied?.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
   };
 }
 

@@ -100,6 +100,7 @@ export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
 
 /** The result of a copy for its proof. */
 export interface AppliedCopy {
+  readonly plan: CopyPlan;
   readonly copied: Copied;
   /** Names of tags that could not be bound, by the key of the dataset's plan. The problems report them, and the proof ignores them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;

@@ -15,7 +15,7 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOfPlan } from "./compare-with-target.js";
+import { compareLive, copiesOf } from "./compare-with-target.js";
 import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,
@@ -30,7 +30,7 @@ import {
   statusOf,
 } from "./copy-result.js";
 import type { ApplyOptions } from "./document-work.js";
-import { type PlannedCopy, planCopy } from "./plan-copy.js";
+import { goneCopies, type PlannedCopy, planCopy } from "./plan-copy.js";
 import { chunkReader, keepComing } from "./read-dump.js";
 
 /**
@@ -46,24 +46,26 @@ export const copyRun: CopyRun = async (given) => {
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
   const folder = copyFolderOf(old.folder, baseUrl);
+  const context = { old, options, isSame: isSameService(old.manifest.service.base_url, baseUrl) };
   if (apply) {
     await using session = await openSession(old, folder, { ...options, another: dataset === "new" });
-    return await applyToTarget({ old, options: { ...options, signal: session.signal } }, session);
+    return await applyToTarget({ ...context, options: { ...options, signal: session.signal } }, session);
   }
   await refuseLinksBeside(old.folder);
   const id = { runId: old.manifest.run_id, baseUrl };
   const facts = dataset === "new" ? noFacts : await readJournalFacts(folder, id);
   await using target = await openTarget(options, old.manifest.documents);
-  return resultOf({ old, options }, await plan({ old, options }, target.client, facts));
+  return resultOf(context, await plan(context, target.client, facts));
 };
 
 interface CopyContext {
   readonly old: Dump;
   readonly options: CopyOptions;
+  /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
+  readonly isSame: boolean;
 }
 
-function plan({ old, options }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
-  const isSame = isSameService(old.manifest.service.base_url, options.baseUrl);
+function plan({ old, options, isSame }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
   return planCopy(api, { ...options, dump: old, facts, isSameService: isSame });
 }
 
@@ -76,10 +78,10 @@ async function applyToTarget(context: CopyContext, session: Session): Promise<Co
   const planned = await plan(context, api, journal.facts);
   const shown = resultOf(context, planned);
   if (!(await confirm(shown)).go) return shown;
-  for (const id of planned.gone) await journal.forget(id);
+  for (const id of goneCopies(planned.plan, journal.facts)) await journal.forget(id);
   progress.step = "writing";
   const applied = await writeCopy(context, planned.plan, { ...writing, progress });
-  const proved = await proveCopy(context, session, planned.plan, applied);
+  const proved = await proveCopy(context, session, applied);
   return resultOf(context, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }
 
@@ -120,15 +122,14 @@ function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy
  * else. `differences` is null if there are no copies. Throws StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
-  { old, options }: CopyContext,
+  { old, options, isSame }: CopyContext,
   { api, folder, journal }: Session,
-  plan: CopyPlan,
   applied: AppliedCopy,
 ): Promise<Pick<CopyResult, "differences" | "proof">> {
   options.progress.step = "proving";
   const pairs = applied.copied.documents.flatMap((document) => pairOf(document) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
-  const copies = copiesOfPlan(plan, journal.facts, applied);
+  const copies = copiesOf(journal.facts, isSame, applied);
   const { progress, memory, signal } = options;
   const place = { api, service: options, name: "after", dir: folder, progress } as const;
   const { dump, differences } = await compareLive({ ...place, old, pairs, copies, memory, signal });

@@ -15,7 +15,7 @@ import {
   type TargetService,
   unknownDocuments,
 } from "../target.js";
-import { compareLive, copiesOfJournal } from "./compare-with-target.js";
+import { compareLive, copiesOf } from "./compare-with-target.js";
 import { type Against, copyFolderOf, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
 
@@ -47,7 +47,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
-  const copies = !facts.isBegun ? null : copiesOfJournal(facts, isSame);
+  const copies = !facts.isBegun ? null : copiesOf(facts, isSame);
   const onDocument = () => {
     progress.step = "comparing";
     progress.done++;

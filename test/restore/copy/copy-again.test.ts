@@ -38,3 +38,15 @@ test.runIf(inFull)("a setting that a user changed in a restored dataset is a dif
     differences: [{ level: "dataset", reason: 'its description is "changed" at the service, and "copied" in the run' }],
   });
 });
+
+test("--dataset new plans and makes another copy, whatever the journal has", async () => {
+  const { wire, folder } = await backUp(drawn);
+  const options = { ...copying(folder, { url: wire.url, key }), dataset: "new" };
+  const first = await copyRun(options);
+  const planned = await copyRun({ ...options, apply: false });
+  expect(planned.plan.datasets).toMatchObject([{ target: { kind: "new" }, documents: [{ earlier: null }] }]);
+  const second = await copyRun(options);
+  expect([first.status, second.status]).toEqual(["proved", "proved"]);
+  const ids = [first, second].map(({ applied }) => applied?.documents[0]?.target_dataset_id);
+  expect(new Set(ids).size).toBe(2);
+});
