@@ -60,16 +60,16 @@ export class DocumentWork implements RowPlace {
   }
 }
 
-/** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused its changes until the time limit. */
+/** The outcome of a row. `there`: nothing needed to be sent. */
 export type Landed =
   | { readonly kind: "written"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
   | { readonly kind: "there"; readonly id: string }
-  | { readonly kind: "changed meanwhile" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
+  | { readonly kind: "changed meanwhile" | "failed"; readonly id: string | null; readonly reason: string };
 
 export type Landing = Waiting<Landed>;
 
 /** Why a row is not written. */
-export type Undecided = Exclude<Landed, { readonly kind: "written" | "busy" }>;
+export type Undecided = Exclude<Landed, { readonly kind: "written" }>;
 
 /** Reads the row right before the write; returns the write, or why there is none. */
 export type Prepare = () => Promise<RowWrite | Undecided>;
@@ -85,9 +85,9 @@ export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   const { reason } = ended;
   if (ended.kind === "unknown" && mayMakeTwo(ended.open))
     work.unanswered.set(ended.open.parent_id, mayCome(ended.open, work.options));
-  if (ended.kind !== "refused") return { kind: "failed", id: null, reason };
-  if (ended.meaning === "document") work.refused = `the service accepts no writes to this document: ${reason}`;
-  return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
+  if (ended.kind === "refused" && ended.meaning === "document")
+    work.refused = `the service accepts no writes to this document: ${reason}`;
+  return { kind: "failed", id: null, reason };
 }
 
 async function decide(work: DocumentWork, prepare: Prepare) {
