@@ -88,12 +88,17 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
     const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };
-    const differences = [...compareDatasets(options, sides, unread)];
+    const onUnread: OnUnread = (level, id) => {
+      // The settings of a copy were written by this program, so they must be there.
+      if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, options.live.manifest.warnings);
+      unread[level]++;
+    };
+    const differences = [...compareDatasets(options, sides, onUnread)];
     for (const [nr, pair] of pairs.entries()) {
       signal.throwIfAborted();
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
-      const sentences = compareSettings(pair, options, sides, unread);
+      const sentences = compareSettings(pair, copies !== null, sides, onUnread);
       const now = sides.live.documents.get(documentKey(pair.live));
       const mayBeDisabled = now?.enabled === false || now?.archived === true;
       const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
@@ -108,23 +113,18 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
   });
 }
 
-type Unread = Record<keyof Comparison["unread"], number>;
+/** Called for settings that the run has, and the dump of the service lacks. */
+type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
 
-interface Sides {
-  readonly old: DumpDetails;
-  readonly live: DumpDetails;
-}
+type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
 
-function compareSettings(pair: DocumentPair, options: CompareOptions, { old, live }: Sides, unread: Unread) {
-  const { copies } = options;
+function compareSettings(pair: DocumentPair, areCopies: boolean, { old, live }: Sides, onUnread: OnUnread) {
   const before = old.documents.get(documentKey(pair.old));
   const now = live.documents.get(documentKey(pair.live));
-  if (!before) return [];
-  if (!now) {
-    withoutSettings("document", pair.live.document_id, options, unread);
-    return [];
-  }
-  return compareDocument(before, now, copies && { fields: old.datasets.get(pair.old.dataset_id)?.fields });
+  if (before && now)
+    return compareDocument(before, now, areCopies ? { fields: old.datasets.get(pair.old.dataset_id)?.fields } : null);
+  if (before) onUnread("document", pair.live.document_id);
+  return [];
 }
 
 /** Counts the rows of the run that are left to compare, and those that cannot be copied. */
@@ -143,15 +143,18 @@ async function countCompared(
 }
 
 /** Compares the settings of every dataset with one of the documents, each pair of datasets once. */
-function compareDatasets(options: CompareOptions, { old, live }: Sides, unread: Unread): readonly CopyDifference[] {
-  const { pairs, copies } = options;
+function compareDatasets(
+  { pairs, copies }: CompareOptions,
+  { old, live }: Sides,
+  onUnread: OnUnread,
+): readonly CopyDifference[] {
   const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
   const datasets = [...new Map(all.map((each) => [datasetPairKey(each.id, each.liveId), each])).values()];
   return datasets.flatMap(({ id, liveId }) => {
     const [before, now] = [old.datasets.get(id), live.datasets.get(liveId)];
     if (!before) return [];
     if (!now || (now.name === null && before.name !== null)) {
-      withoutSettings("dataset", liveId, options, unread);
+      onUnread("dataset", liveId);
       return [];
     }
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
@@ -176,19 +179,15 @@ async function listRows(
     if (listed.length < mostListed) listed.push(difference);
     else rest[difference.level]++;
   }
-  const { chunk, child_chunk: child } = rest;
-  const counts = [
-    ...(chunk > 0 ? [countOf(chunk, "more chunk")] : []),
-    ...(child > 0 ? [countOf(child, "more child chunk")] : []),
-  ];
-  const verb = chunk + child === 1 ? "differs" : "differ";
-  return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
+  const { chunk, child_chunk } = rest;
+  const counts = countsOf([chunk, "more chunk"], [child_chunk, "more child chunk"]);
+  return { listed, more: counts.map((text) => `${text} of it ${chunk + child_chunk === 1 ? "differs" : "differ"}`) };
 }
 
-/** Counts settings that the new dump lacks. Throws StopError for a copy, whose settings this program wrote. */
-function withoutSettings(level: keyof Unread, id: string, { copies, live }: CompareOptions, unread: Unread): void {
-  if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
-  unread[level]++;
+/** `2 chunks and 1 child chunk`; empty if there are none. */
+export function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
+  const found = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
+  return found.length > 0 ? [found.join(" and ")] : [];
 }
 
 /** The facts of documents that were restored as copies. */
