@@ -1,12 +1,12 @@
 import pLimit from "p-limit";
-import type { NewDataset, PreparedWrite } from "../../client/write/operations.js";
+import type { PreparedWrite } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import { nameText } from "../../words.js";
 import type { WriteFacts } from "../journal-schema.js";
 import { plannedWrite, readFields, type StandingField } from "../reconcile.js";
 import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
-import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
+import { type CopyPlan, type DatasetPlan, type FieldPlan, wishedName } from "./copy-plan.js";
 import type { AppliedCopy } from "./copy-result.js";
 import type { ApplyOptions } from "./document-work.js";
 
@@ -106,7 +106,7 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
   if (journal.open.some((intent) => intent.write === "create dataset" && intent.dataset_id === key))
     throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
   const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
-  const request = writer.createDataset(newDataset(name, plan.settings));
+  const request = writer.createDataset({ name, ...plan.settings });
   const executed = await writeNow(options, plannedWrite(facts, request, { datasetId: "", documentId: "" }, options));
   if (executed.kind === "refused") throw new SkipError(`${executed.reason}; ${adviceOn(executed.status)}`);
   const [id] = madeBy(executed, "make the dataset");
@@ -117,19 +117,6 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
 function adviceOn(status: number): string {
   if (status === 409) return "the name was taken meanwhile: plan again";
   return "make a dataset with a model of that service there, and name it with --dataset";
-}
-
-function newDataset(name: string, settings: DatasetSettings): NewDataset {
-  const { description, permission, indexing_technique, embedding_model, embedding_model_provider } = settings;
-  const { retrieval_model, summary_index_setting } = settings;
-  return {
-    ...{ name, description, permission },
-    ...(indexing_technique === null ? {} : { indexing_technique }),
-    ...(embedding_model === null ? {} : { embedding_model }),
-    ...(embedding_model_provider === null ? {} : { embedding_model_provider }),
-    ...(retrieval_model === null ? {} : { retrieval_model }),
-    ...(summary_index_setting === null ? {} : { summary_index_setting }),
-  };
 }
 
 async function fieldOf(
