@@ -90,7 +90,8 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "@aws-sdk/client-s3": /^store\/bucket\/client\.ts$/,
   bullmq: /^parallel\/(broker|queue|batch-lock|worker)\.ts$/,
   ioredis: /^parallel\/broker\.ts$/,
-  "p-limit": /^(client\/(exchange|limit-requests)|serve\/dump-database|restore\/(write-once|copy\/apply-copy))\.ts$/,
+  "p-limit":
+    /^(client\/(exchange|limit-requests)|serve\/dump-database|restore\/(write-once|copy\/(apply-copy|read-dump)))\.ts$/,
   "csv-parse": /^verify\/readers\/text-rows\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,

@@ -122,11 +122,13 @@ async function findWrite(facts: WriteFacts, place: Place, { api, journal }: Find
         (page) => api.datasets(page),
         (row) => row.name === name && Number(row.document_count ?? 0) === 0,
       );
-    case "create document": // only one is made at a time
+    case "create document": {
+      const made = journal.madeDocuments; // only one is made at a time
       return findListed(
         (page) => api.documents(datasetId, page),
-        (row) => row.name === name && !journal.madeDocuments.has(row.id),
+        (row) => row.name === name && !made.has(row.id),
       );
+    }
     case "create field":
       return foundIn((await readFields(api, datasetId)).fields.find((field) => field.name === name));
     case "create tag":

@@ -18,7 +18,7 @@ export type Home =
   | { readonly id: string; readonly fields: ReadonlyMap<string, StandingField> }
   | { readonly failure: string };
 
-type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: readonly RowDifference[] };
+type End = Pick<CopiedDocument, "outcome" | "reason">;
 
 /**
  * Copies one document with its rows and settings, and records the outcome. A failure affects only the document: rejects only
@@ -27,7 +27,8 @@ type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: read
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
-  const end = await endOf(plan, home, options).catch((error: unknown): End => {
+  const failed: RowDifference[] = [];
+  const end = await endOf(plan, home, failed, options).catch((error: unknown): End => {
     if (!(error instanceof SkipError)) throw error;
     return { outcome: "failed", reason: error.message };
   });
@@ -38,22 +39,22 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   }
   const known = journal.facts.documents.get(document_id);
   return {
-    ...{ dataset_id, document_id, document_name, failed: [], ...end },
+    ...{ dataset_id, document_id, document_name, failed, ...end },
     target_dataset_id: known?.target_dataset_id ?? ("id" in home ? home.id : null),
     target_id: known?.target_id ?? null,
   };
 }
 
-async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<End> {
+/** `failed`: gets the rows that could not be copied. */
+async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;
   if (journal.facts.documents.get(document_id)?.state === "restored") return { outcome: "restored", reason: null };
   if ("failure" in home) throw new SkipError(home.failure);
   if (journal.open.some((intent) => intent.document_id === document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
-  const copy = await openCopy(plan, home.id, options);
-  const { failed, reason } = await copyRows(copy);
-  if (reason !== null) return { outcome: "failed", reason, failed };
+  const copy = await openCopy(plan, home.id, failed, options);
+  await copyRows(copy);
   const problems = [
     ...(failed.length > 0
       ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
@@ -61,7 +62,7 @@ async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): 
     ...(await problemOf(() => setMetadata(copy, home.fields))),
     ...(await problemOf(() => setState(copy, plan))),
   ];
-  if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
+  if (problems.length > 0) return { outcome: "partial", reason: problems.join("; ") };
   await journal.finish(document_id);
   return { outcome: "restored", reason: null };
 }
@@ -85,12 +86,16 @@ interface DocumentOptions extends ApplyOptions {
  * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
  * indexed; and deletes the chunks of the stub. Throws SkipError if that fails.
  */
-async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentCopy> {
-  const { journal } = options;
+async function openCopy(
+  plan: DocumentPlan,
+  datasetId: string,
+  failed: RowDifference[],
+  options: DocumentOptions,
+): Promise<DocumentCopy> {
   const standing = await continueCopy(plan, datasetId, options);
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
-  const copy = new DocumentCopy(options, plan, { datasetId, documentId });
-  await watchIndexing(options, copy.place, journal.batchOf(plan.document_id));
+  const copy = new DocumentCopy(options, plan, { datasetId, documentId }, failed);
+  await watchIndexing(options, copy.place);
   if (standing !== undefined) await setState(copy, { enabled: true, archived: false }); // otherwise it accepts no chunks
   await deleteStub(copy);
   return copy;
@@ -121,25 +126,24 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
  * one new document can be ours. Throws SkipError if it cannot be made.
  */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
-  const { dataset_key, document_id, document_name: name } = plan;
+  const {
+    dataset_key,
+    document_id,
+    document_name: name,
+    doc_form,
+    doc_language,
+    indexing_technique,
+    process_rule,
+  } = plan;
   if (options.journal.open.some((open) => open.write === "create document" && open.name === name))
     throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
-  const request = creationOf(plan, datasetId, options);
+  const settings = { doc_form, doc_language, indexing_technique, process_rule };
+  const request = options.writer.createByText(datasetId, { name, text: stubText(document_id), ...settings });
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
   const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
   const [id] = madeBy(await writeNow(options, planned), "make the document");
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
-}
-
-function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions) {
-  const { document_id, document_name, doc_form, doc_language, indexing_technique, process_rule } = plan;
-  const settings = {
-    ...{ doc_form, process_rule },
-    ...(doc_language === null ? {} : { doc_language }),
-    ...(indexing_technique === null ? {} : { indexing_technique }),
-  };
-  return writer.createByText(datasetId, { name: document_name, text: stubText(document_id), ...settings });
 }
 
 /**
@@ -177,25 +181,20 @@ const patience = 30 * 60_000;
 const longestWords = 300;
 
 /**
- * Waits until the service has indexed a document. `batch`: null if no answer contained it. Throws SkipError, with the service's
- * words, if the indexing fails, is paused, or makes no progress for 30 minutes.
+ * Waits until the service has indexed a document. Throws SkipError, with the service's words, if the indexing fails, is paused, or makes
+ * no progress for 30 minutes.
  */
 export async function watchIndexing(
   { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
   { datasetId, documentId }: DocumentCopy["place"],
-  batch: string | null,
 ): Promise<void> {
-  let known = batch;
   let seen = "";
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
-    const entries = known === null ? undefined : await ifThere(() => api.indexingStatus(datasetId, known ?? ""));
-    const entry = entries?.find(({ id }) => id === documentId);
-    if (!entry) known = null; // the service forgets batches before documents
-    const status = entry ?? (await api.document(datasetId, documentId));
-    const { indexing_status, completed_segments, total_segments } = status;
+    const document = await api.document(datasetId, documentId);
+    const { indexing_status, completed_segments, total_segments } = document;
     if (indexing_status === "completed") return;
-    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(status));
+    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(document));
     const state = JSON.stringify([indexing_status, completed_segments, total_segments]);
     if (state !== seen) movedAt = now();
     seen = state;

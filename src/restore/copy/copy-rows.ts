@@ -2,7 +2,6 @@ import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";
-import type { RowDifference } from "../result.js";
 import { newChunk } from "../row-writes.js";
 import { type HashedChunk, readHashes, textsHash } from "../target-rows.js";
 import { chunksOfRequest } from "./copy-plan.js";
@@ -12,33 +11,19 @@ import { Finish } from "./finish-chunks.js";
 /** Approximate maximum bytes of text in one request; a single chunk may be larger. */
 const mostBytes = 1_000_000;
 
-/** The outcome of copying one document's rows. */
-interface CopiedRows {
-  /** Rows that were not copied although the plan announced no loss. */
-  readonly failed: readonly RowDifference[];
-  /** Why the document was given up before all of its rows were tried, as a sentence; null if it was not. */
-  readonly reason: string | null;
-}
-
 /**
  * Copies the chunks and child chunks of one document of the dump to its copy, in order, and continues where an earlier process stopped. The
- * copy must be completed, enabled, not archived, and without stub chunks. Rejects with StopError if the key is refused or the
- * disk fails, and with the reason of the signal.
+ * copy must be completed, enabled, not archived, and without stub chunks. Throws SkipError if the document is given up before all of its
+ * rows were tried. Rejects with StopError if the key is refused or the disk fails, and with the reason of the signal.
  */
-export async function copyRows(copy: DocumentCopy): Promise<CopiedRows> {
-  const { options, plan, failed } = copy;
-  try {
-    const finish = new Finish(copy);
-    const chunks = options.readChunks(plan)[Symbol.asyncIterator]();
-    const next = await resume(copy, chunks, finish);
-    for await (const added of addChunks(copy, chunks, next)) await finish.finish(added);
-    await finish.end();
-    if (options.journal.mayShowUp("add chunks", plan.document_id).length > 0) await readCopies(copy);
-    return { failed, reason: null };
-  } catch (error) {
-    if (error instanceof SkipError) return { failed, reason: error.message };
-    throw error;
-  }
+export async function copyRows(copy: DocumentCopy): Promise<void> {
+  const { options, plan } = copy;
+  const finish = new Finish(copy);
+  const chunks = options.readChunks(plan)[Symbol.asyncIterator]();
+  const next = await resume(copy, chunks, finish);
+  for await (const added of addChunks(copy, chunks, next)) await finish.finish(added);
+  await finish.end();
+  if (options.journal.mayShowUp("add chunks", plan.document_id).length > 0) await readCopies(copy);
 }
 
 /** The chunks to copy, in the order of the dump: their numbers in the journal are their indexes. Only the next ones are in memory. */

@@ -43,16 +43,17 @@ export class DocumentCopy implements RowPlace {
   readonly place: Place;
   readonly writer: Writer;
   readonly docForm: string;
-  /** Rows that were not copied. */
-  readonly failed: RowDifference[] = [];
+  /** Rows that were not copied although the plan announced no loss. */
+  readonly failed: RowDifference[];
   /** Ids of the chunks of the target that are copies. */
   readonly ids = new Set<string>();
 
   /** `place`: ids at the service. */
-  constructor(options: ApplyOptions, plan: DocumentPlan, place: Place) {
+  constructor(options: ApplyOptions, plan: DocumentPlan, place: Place, failed: RowDifference[] = []) {
     this.options = options;
     this.plan = plan;
     this.place = place;
+    this.failed = failed;
     this.writer = options.writer;
     this.docForm = plan.doc_form;
   }

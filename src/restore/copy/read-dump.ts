@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import {
   attachmentIds,
   type ChunkWithChildren,
@@ -203,9 +204,9 @@ export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildr
 export async function chunkReader(connection: Connection, name: string, signal: AbortSignal): Promise<ReadChunks> {
   const chunkRows = await findRowRanges(connection, `${name}_chunks`);
   const childRows = await findRowRanges(connection, `${name}_child_chunks`);
-  const inTurn = oneAtATime();
+  const oneByOne = pLimit(1); // a connection runs one statement at a time
   const read = async <T>(kind: "chunks" | "child_chunks", from: string, fromJson: (text: string) => T) => {
-    const found = await inTurn(() => connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`));
+    const found = await oneByOne(() => connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`));
     return found.getRowsJson().map(([text]) => fromJson(String(text)));
   };
   return async function* (document) {
@@ -235,14 +236,4 @@ async function findRowRanges(connection: Connection, table: string): Promise<Rea
   const sql = `SELECT dataset_id, document_id, min(row) AS first, max(row) AS last FROM ${table} GROUP BY ALL`;
   const found = await rowsOf(connection, sql);
   return new Map(found.map((row) => [documentKey(row), [Number(row.first), Number(row.last)]]));
-}
-
-/** Returns a function that runs work one at a time, because a connection runs one statement at a time. */
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let before: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = before.then(work);
-    before = done.catch(() => {});
-    return done;
-  };
 }

@@ -27,15 +27,6 @@ describe("a target that is slow to index", () => {
   });
 });
 
-test("a batch that the service has forgotten is no obstacle: the document itself reports its progress", async () => {
-  const notFound = { status: 404, code: "not_found", message: "Documents not found." };
-  const place = await startCopyRun(two, {
-    faultOf: ({ path }) => (path.endsWith("/indexing-status") ? notFound : undefined),
-  });
-  expect(outcomesOf(await place.copy())).toEqual(["one.txt: restored", "two.txt: restored"]);
-  expect(await place.standing()).toEqual(copyOfTwo);
-});
-
 test("a change of state that the service does not take yet is tried again, until it does", async () => {
   let busy = 4;
   const refusal = { status: 400, message: "Document:two.txt is being indexed, please try again later" };

@@ -1,4 +1,5 @@
 import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
+import { SkipError } from "../../../src/errors.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
@@ -109,7 +110,11 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
     };
     const copied = new DocumentCopy(full, planFor(rows, fields), { datasetId, documentId });
     try {
-      return await copyRows(copied);
+      await copyRows(copied);
+      return { failed: copied.failed, reason: null };
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      return { failed: copied.failed, reason: error.message };
     } finally {
       noted.splice(0, noted.length, ...lines.noted);
     }
