@@ -208,13 +208,8 @@ export interface StandingField {
   readonly type: string;
 }
 
-interface StandingFields {
-  readonly fields: readonly StandingField[];
-  readonly hasBuiltIn: boolean;
-}
-
 /** The metadata fields of a dataset, and whether it shows the built-in ones. */
-export async function readFields(api: KnowledgeApi, datasetId: string): Promise<StandingFields> {
+export async function readFields(api: KnowledgeApi, datasetId: string) {
   const { doc_metadata, built_in_field_enabled } = await api.datasetMetadata(datasetId);
   const fields = Array.isArray(doc_metadata) ? doc_metadata.filter(isField) : [];
   return { fields, hasBuiltIn: built_in_field_enabled === true };

@@ -19,7 +19,7 @@ import type { AttachmentPlan } from "./copy-plan.js";
 import { type DumpDetails, readDetails } from "./details.js";
 
 /** The counts of a document without rows. */
-export const noCounts = {
+const noCounts = {
   /** Chunks to copy, and how many of them are disabled or have a summary. */
   ...{ chunks: 0, disabled: 0, summaries: 0 },
   /** Chunks that the service refuses. */
@@ -44,12 +44,6 @@ export interface DocumentRows extends Readonly<typeof noCounts> {
 /** For a document without rows. */
 export const noRows: DocumentRows = { ...noCounts, attachments: [], attached: 0, losing: 0, reason: "" };
 
-/** The facts of a dump that a plan needs, without texts of chunks. */
-interface DumpReading extends DumpDetails {
-  /** By `documentKey`. */
-  readonly rows: ReadonlyMap<string, DocumentRows>;
-}
-
 interface ReadingOptions {
   /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
   readonly isSameService: boolean;
@@ -60,8 +54,11 @@ interface ReadingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads the settings in a dump, and counts its rows. Throws StopError if a file differs from its manifest. */
-export async function readDump(dump: Dump, options: ReadingOptions): Promise<DumpReading> {
+/**
+ * Reads the settings in a dump, and counts the rows of each document, by `documentKey`, without texts of chunks. Throws StopError if a file
+ * differs from its manifest.
+ */
+export async function readDump(dump: Dump, options: ReadingOptions) {
   return withSpill(":memory:", options, async (connection) => {
     const details = await readDetails(connection, dump, options);
     await loadQuestions(connection, formsIn(dump, details));
