@@ -7,7 +7,7 @@ import { plannedWrite, readFields, type StandingField } from "../reconcile.js";
 import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
 import { type CopyPlan, type DatasetPlan, type FieldPlan, wishedName } from "./copy-plan.js";
-import type { AppliedCopy } from "./copy-result.js";
+import { type AppliedCopy, countCopy } from "./copy-result.js";
 import type { ApplyOptions } from "./document-work.js";
 
 /**
@@ -18,7 +18,8 @@ import type { ApplyOptions } from "./document-work.js";
 export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<AppliedCopy> {
   const onWrite = () => void options.progress.writes++;
   const full = { ...options, onWrite, alone: pLimit(1) };
-  countPlanned(plan, full);
+  const { chunks, children, ...counts } = countCopy(plan);
+  Object.assign(options.progress, { documents: counts.documents + counts.there, chunks, children });
   const problems: string[] = [];
   const missingTags = new Map<string, readonly string[]>();
   const works = [];
@@ -33,14 +34,6 @@ export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<
     copyDocument(document, home, { ...full, signal }),
   );
   return { plan, copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
-}
-
-function countPlanned({ datasets }: CopyPlan, { journal, progress }: ApplyOptions): void {
-  const planned = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
-  const toCopy = planned.filter(({ document_id }) => journal.facts.documents.get(document_id)?.state !== "restored");
-  progress.documents = planned.length;
-  progress.chunks = toCopy.reduce((sum, { chunks }) => sum + chunks, 0);
-  progress.children = toCopy.reduce((sum, { children }) => sum + children, 0);
 }
 
 /** A dataset of the target with its metadata fields and tags. */

@@ -49,7 +49,7 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
 async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;
-  if (journal.facts.documents.get(document_id)?.state === "restored") return { outcome: "restored", reason: null };
+  if (plan.earlier?.state === "restored") return { outcome: "restored", reason: null };
   if ("failure" in home) throw new SkipError(home.failure);
   if (journal.open.some((intent) => intent.document_id === document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");

@@ -3,6 +3,7 @@ import { applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { type Copied, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import type { ApplyOptions } from "../../../src/restore/copy/document-work.js";
+import type { JournalFacts } from "../../../src/restore/journal-facts.js";
 import type { JournalLine } from "../../../src/restore/journal-schema.js";
 import { reconcile } from "../../../src/restore/reconcile.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
@@ -102,7 +103,7 @@ export async function startCopyRun(
     };
     try {
       await reconcile(full);
-      return (await applyCopy(copied, full)).copied;
+      return (await applyCopy(withEarlier(copied, made.journal.facts), full)).copied;
     } finally {
       lines = made.noted;
     }
@@ -124,6 +125,20 @@ export async function startCopyRun(
     lines: () => lines,
     sent: () => sentIn(service),
     standing: () => readAll(api),
+  };
+}
+
+/** The plan of a process that continues: with the copies of documents that the journal knows. */
+function withEarlier({ datasets }: CopyPlan, facts: JournalFacts): CopyPlan {
+  const earlierOf = (id: string) => {
+    const { target_id, state } = facts.documents.get(id) ?? {};
+    return target_id && state ? { target_id, state } : null;
+  };
+  return {
+    datasets: datasets.map((dataset) => ({
+      ...dataset,
+      documents: dataset.documents.map((each) => ({ ...each, earlier: earlierOf(each.document_id) })),
+    })),
   };
 }
 
