@@ -85,12 +85,10 @@ async function openDataset(plan: DatasetPlan, options: ApplyOptions): Promise<Op
  */
 async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal } = options;
-  const known = journal.facts.datasets.get(plan.key);
-  if (plan.target.kind === "there") {
-    if (known?.id !== plan.target.id) await journal.noteDataset(plan.key, plan.target);
-    return plan.target.id;
-  }
-  return known?.id ?? createDataset(plan, plan.target.name, options);
+  const { key, target } = plan;
+  if (target.kind === "new") return createDataset(plan, target.name, options);
+  if (journal.facts.datasets.get(key)?.id !== target.id) await journal.noteDataset(key, target);
+  return target.id;
 }
 
 async function createDataset(plan: DatasetPlan, name: string, options: ApplyOptions): Promise<string> {

@@ -30,7 +30,7 @@ import {
   statusOf,
 } from "./copy-result.js";
 import type { ApplyOptions } from "./document-work.js";
-import { goneCopies, type PlannedCopy, planCopy } from "./plan-copy.js";
+import { type PlannedCopy, planCopy } from "./plan-copy.js";
 import { chunkReader, keepComing } from "./read-dump.js";
 
 /**
@@ -78,7 +78,6 @@ async function applyToTarget(context: CopyContext, session: Session): Promise<Co
   const planned = await plan(context, api, journal.facts);
   const shown = resultOf(context, planned);
   if (!(await confirm(shown)).go) return shown;
-  for (const id of goneCopies(planned.plan, journal.facts)) await journal.forget(id);
   progress.step = "writing";
   const applied = await writeCopy(context, planned.plan, { ...writing, progress });
   const proved = await proveCopy(context, session, applied);

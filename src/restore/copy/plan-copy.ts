@@ -80,16 +80,6 @@ function earlierCopy(known: KnownCopy | undefined, { target, there }: FoundTarge
   return there.flaw !== null || there.documents.has(target_id) ? { target_id, state } : null;
 }
 
-/** The copies in the journal that the plan did not find in the target: keys of datasets, and ids of documents in the dump. */
-export function goneCopies({ datasets }: CopyPlan, facts: JournalFacts): readonly string[] {
-  return datasets.flatMap(({ key, target, documents }) => {
-    const known = facts.datasets.get(key);
-    const isGone = known !== undefined && (target.kind === "new" || target.id !== known.id);
-    const gone = documents.filter(({ document_id, earlier }) => !earlier && facts.documents.has(document_id));
-    return [...(isGone ? [key] : []), ...gone.map(({ document_id }) => document_id)];
-  });
-}
-
 /** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
 export function checkWishes(dump: Dump, { documents }: Pick<PlanOptions, "documents">): void {
   const problems = [...dumpProblems(dump), ...unknownDocuments(dump.manifest, documents)];

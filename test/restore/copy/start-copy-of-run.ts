@@ -128,17 +128,22 @@ export async function startCopyRun(
   };
 }
 
-/** The plan of a process that continues: with the copies of documents that the journal knows. */
+/** The plan of a process that continues: with the copies that the journal knows. */
 function withEarlier({ datasets }: CopyPlan, facts: JournalFacts): CopyPlan {
   const earlierOf = (id: string) => {
     const { target_id, state } = facts.documents.get(id) ?? {};
     return target_id && state ? { target_id, state } : null;
   };
   return {
-    datasets: datasets.map((dataset) => ({
-      ...dataset,
-      documents: dataset.documents.map((each) => ({ ...each, earlier: earlierOf(each.document_id) })),
-    })),
+    datasets: datasets.map(({ documents, ...dataset }) => {
+      const known = facts.datasets.get(dataset.key);
+      const target = known ? ({ kind: "there", id: known.id, name: known.name } as const) : dataset.target;
+      return {
+        ...dataset,
+        target,
+        documents: documents.map((each) => ({ ...each, earlier: earlierOf(each.document_id) })),
+      };
+    }),
   };
 }
 
