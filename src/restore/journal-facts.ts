@@ -100,7 +100,7 @@ export class JournalState {
     if (line.kind === "given up") this.#givenUp.add(line.id);
     if (line.kind === "adopted")
       this.#facts.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
-    if (line.kind === "forgotten") this.#forget(line.old_id);
+    if (line.kind === "forgotten") this.#facts.documents.delete(line.old_id);
     if (line.kind === "restored") this.#finish(line.document_id);
   }
 
@@ -149,15 +149,6 @@ export class JournalState {
     if (write !== "create document" || document_id === null) return;
     const target_dataset_id = datasets.get(dataset_id)?.id ?? "";
     documents.set(document_id, { target_id: id, target_dataset_id, state: "begun" });
-  }
-
-  /** Also forgets the documents of a dataset that is gone. */
-  #forget(oldId: string): void {
-    const { datasets, documents } = this.#facts;
-    const dataset = datasets.get(oldId);
-    datasets.delete(oldId);
-    documents.delete(oldId);
-    for (const [id, { target_dataset_id }] of documents) if (target_dataset_id === dataset?.id) documents.delete(id);
   }
 
   /** Writes with an unknown outcome, in order. */

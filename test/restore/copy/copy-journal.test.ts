@@ -88,14 +88,6 @@ describe("the journal of a copy", () => {
     expect([...journal.facts.documents.keys()]).toEqual(["two"]);
   });
 
-  test("the documents of a missing dataset are missing too; those of others stay", async () => {
-    const { journal } = await usualJournal();
-    await journal.noteDataset("other", { id: "named", name: "Named" });
-    await done(journal, { ...createDocument("three"), dataset_id: "other" }, ["new three"]);
-    await journal.forget("set");
-    expect([[...journal.facts.datasets.keys()], [...journal.facts.documents.keys()]]).toEqual([["other"], ["three"]]);
-  });
-
   test("attachments are known by their ids in the dump", async () => {
     const { journal } = memoryJournal();
     await done(journal, { ...createDocument("one"), write: "upload file", old_id: "file" }, ["new file"]);
@@ -105,7 +97,7 @@ describe("the journal of a copy", () => {
 
 /** A random event of a copy: what it did, with which outcome, and for which of three documents in two datasets. */
 const step = fc.record({
-  act: fc.constantFrom("create dataset", "create", "add", "finish", "forget document", "forget dataset"),
+  act: fc.constantFrom("create dataset", "create", "add", "finish", "forget"),
   outcome: fc.constantFrom("done", "refused", "not done", "unknown"),
   at: fc.nat(2),
 });
@@ -124,8 +116,7 @@ async function take(journal: Journal, { act, outcome, at }: Step, id: string): P
   if (act === "create" && hasDataset && !isMade) await write({ ...createDocument(document), dataset_id });
   if (act === "add" && isMade) await write({ ...addChunks(document, 0, 1), dataset_id });
   if (act === "finish") await journal.finish(document);
-  if (act === "forget document" && isMade) await journal.forget(document);
-  if (act === "forget dataset" && hasDataset) await journal.forget(dataset_id);
+  if (act === "forget" && isMade) await journal.forget(document);
 }
 
 function stateOf({ facts, open, writes }: Journal) {
