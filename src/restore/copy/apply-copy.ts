@@ -156,21 +156,19 @@ async function bindTags(
     return tags.filter((name) => !names.has(name));
   };
   const missing = await readMissing();
-  const ids: string[] = [];
-  const made = new Set<string>();
+  const ids = new Map<string, string>();
   for (const name of missing)
     await trying(`the tag ${nameText(name)}: `, async () => {
       const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
       const found = (await api.tags().catch(nameTagDefect)).find((tag) => tag.name === name);
       const make = () => writeTo(id, facts, writer.createTag(name), "make it", options).catch(nameTagDefect);
-      ids.push(...(found ? [found.id] : await make()));
-      made.add(name);
+      for (const tag of found ? [found.id] : await make()) ids.set(name, tag);
     });
-  const unmade = missing.filter((name) => !made.has(name));
-  if (ids.length === 0) return unmade;
-  const find = async () => ((await readMissing()).length <= missing.length - ids.length ? { ids: [] } : undefined);
+  const unmade = missing.filter((name) => !ids.has(name));
+  if (ids.size === 0) return unmade;
+  const find = async () => ((await readMissing()).length <= missing.length - ids.size ? { ids: [] } : undefined);
   const facts = { write: "bind tags", dataset_id: key } as const;
-  madeBy(await writeNow(options, { facts, request: writer.bindTags(id, ids), find }), "bind them");
+  madeBy(await writeNow(options, { facts, request: writer.bindTags(id, [...ids.values()]), find }), "bind them");
   return unmade;
 }
 

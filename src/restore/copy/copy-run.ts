@@ -1,9 +1,8 @@
-import type { Listed } from "../../client/check-answer.js";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Client } from "../../client/open-client.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
-import { readList } from "../../crawl/read-list.js";
+import { readWholeList } from "../../crawl/read-whole-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
@@ -153,12 +152,11 @@ async function findStrangers(
   const made = new Set([...documents.values()].map(({ target_id }) => target_id));
   const differences: CopyDifference[] = [];
   for (const [key, { id, existed }] of datasets) {
-    const rows: Listed[] = [];
-    const list = async () => {
-      for await (const page of readList((at) => api.documents(id, at), new Prefetch(1))) rows.push(...page.rows);
-    };
-    if (!existed) await ifThere(list); // if it is gone, the comparison reports each copy anyway
-    for (const row of rows) {
+    if (existed) continue;
+    const read = (page: number, limit: number) => api.documents(id, page, limit);
+    const list = await ifThere(() => readWholeList("documents", read, new Prefetch(1)));
+    // If the dataset is gone, the comparison reports each copy anyway.
+    for (const row of list?.rows ?? []) {
       if (made.has(row.id)) continue;
       const reason = `it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`;
       differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });
