@@ -62,8 +62,7 @@ export type Ended<T> = SendEnd<T> & { readonly wasLost: boolean };
 type SendEnd<T> =
   | ({ readonly kind: "done"; readonly value: T | null } & Made)
   | (Extract<Undone, { readonly kind: "refused" }> & { readonly meaning: RefusalMeaning })
-  | { readonly kind: "not done"; readonly reason: string }
-  | { readonly kind: "unknown"; readonly reason: string; readonly open: Intent };
+  | { readonly kind: "not done" | "unknown"; readonly reason: string };
 
 /** The scope of a refusal: this write for now, this write permanently, its document, or every request with this key. */
 type RefusalMeaning = "busy" | "write" | "document" | "key";
@@ -85,8 +84,8 @@ const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000
  * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find`
  * finds nothing within the time that the service may take. Even then, an add of chunks or of a child, or a new document, is left to a
  * later command, because a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum
- * sends after a lost answer. Rejects with StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason
- * of the signal.
+ * sends after a lost answer. Rejects with StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and
+ * with the reason of the signal.
  */
 export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
   options: WriteOptions,
@@ -194,10 +193,10 @@ async function sendOnce<T extends Answered>(
   }
   if (looked.kind === "unread") {
     const reason = `the service cannot be read to learn whether it was done: ${outcome.reason}`;
-    return { kind: "unknown", reason, open: intent, ...sent };
+    return { kind: "unknown", reason, ...sent };
   }
   if (isLost && !outcome.isOver && mayMakeTwo(intent))
-    return { kind: "unknown", reason: `${outcome.reason}; ${mayCome(intent, options)}`, open: intent, ...sent };
+    return { kind: "unknown", reason: `${outcome.reason}; ${mayCome(intent, options)}`, ...sent };
   await journal.conclude(intent, "not done");
   return { kind: "not done", reason: outcome.reason, ...sent };
 }
