@@ -136,7 +136,7 @@ async function markMoved(connection: Connection, table: string): Promise<void> {
       FROM (SELECT grp, old, live_place < max(live_place) OVER ${rows("UNBOUNDED PRECEDING AND 1 PRECEDING")} AS back,
           live_place > min(live_place) OVER ${rows("1 FOLLOWING AND UNBOUNDED FOLLOWING")} AS ahead
         FROM ${table} WHERE old IS NOT NULL AND live IS NOT NULL)
-    ) WHERE CASE WHEN backs <= aheads THEN back ELSE ahead END)`);
+    ) WHERE CASE WHEN backs < aheads THEN back ELSE ahead END)`);
 }
 
 const pairsAtOnce = 500;
