@@ -90,7 +90,8 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "@aws-sdk/client-s3": /^store\/bucket\/client\.ts$/,
   bullmq: /^parallel\/(broker|queue|batch-lock|worker)\.ts$/,
   ioredis: /^parallel\/broker\.ts$/,
-  "p-limit": /^(client\/(exchange|limit-requests)|serve\/query-dump|restore\/(write-once|copy\/apply-copy))\.ts$/,
+  "p-limit":
+    /^(client\/(exchange|limit-requests)|serve\/query-dump|restore\/(write-once|copy\/(apply-copy|read-dump)))\.ts$/,
   "csv-parse": /^verify\/readers\/text-rows\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
@@ -105,5 +106,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // External data enters here: answers, manifests, job files, and files that an earlier process left in its work folder. Result
   // schemas describe the output; the build generates types and JSON Schemas from them.
   valibot:
-    /^(schema\.ts|store\/|demo\/write-routes\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(schema|file)|lost\/(plan-file|restore-options)|copy\/(copy-(plan|result)|details))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/plan-result\.ts$|report\/report-result\.ts$|verify\/(check-files|findings)\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|store\/|demo\/write-routes\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(schema|file)|lost\/(plan-file|restore-options)|copy\/copy-(plan|result))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/plan-result\.ts$|report\/report-result\.ts$|verify\/(check-files|findings)\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
 };

@@ -1,4 +1,5 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { numberIn, textIn } from "../compare/document-rows.js";
 import type { TargetDocument } from "../compare/lost/restore-plan.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import { guardEnding } from "../dump/run-id.js";
@@ -13,13 +14,7 @@ export interface GuardedDocument extends TargetDocument {
   readonly before: IndexingState;
 }
 
-/** The facts that show whether a document was re-indexed. */
-interface IndexingState {
-  /** waiting, indexing, completed and other values. */
-  readonly status: string;
-  /** When its indexing was completed, in Unix seconds; null until it is. */
-  readonly completedAt: number | null;
-}
+type IndexingState = Awaited<ReturnType<typeof readState>>;
 
 /** The progress of the re-index. */
 export interface ReindexProgress {
@@ -82,22 +77,19 @@ export function guardName(name: string): string {
  */
 export async function readGuarded(job: Job, options: RunOptions): Promise<readonly GuardedDocument[]> {
   await using service = await openService(job, withDefaults(options));
-  const { client } = service;
+  const read = async (dataset_id: string, document_id: string): Promise<GuardedDocument> => {
+    const cannot = (message: string) =>
+      new UsageError(`document ${document_id} cannot be guarded:`, [{ path: "--document", message }]);
+    const before = await readState(service.client, { dataset_id, document_id }).catch((error: unknown) => {
+      throw error instanceof SkipError ? cannot(error.message) : error;
+    });
+    if (before.status !== "completed" || before.completedAt === null)
+      throw cannot(`its indexing is ${before.status}; wait until it is completed`);
+    return { dataset_id, document_id, before };
+  };
   const datasets = job.datasets === "all" ? [] : job.datasets;
-  const documents = datasets.flatMap(({ id: dataset_id, documents: ids }) =>
-    ids === "all" ? [] : ids.map((document_id) => ({ dataset_id, document_id })),
-  );
-  const cannot = ({ document_id }: TargetDocument, message: string) =>
-    new UsageError(`document ${document_id} cannot be guarded:`, [{ path: "--document", message }]);
   return await Promise.all(
-    documents.map(async (document) => {
-      const before = await readState(client, document).catch((error: unknown) => {
-        throw error instanceof SkipError ? cannot(document, error.message) : error;
-      });
-      if (before.status !== "completed" || before.completedAt === null)
-        throw cannot(document, `its indexing is ${before.status}; wait until it is completed`);
-      return { ...document, before };
-    }),
+    datasets.flatMap(({ id, documents }) => (documents === "all" ? [] : documents.map((each) => read(id, each)))),
   );
 }
 
@@ -173,14 +165,9 @@ export function isReindexed(before: IndexingState, now: IndexingState): boolean 
   return now.status === "completed" && (now.completedAt ?? 0) > (before.completedAt ?? 0);
 }
 
-/** Rejects with SkipError if the service does not return the document. */
-async function readState(
-  api: Pick<KnowledgeApi, "document">,
-  { dataset_id, document_id }: TargetDocument,
-): Promise<IndexingState> {
-  const { indexing_status: status, completed_at: completedAt } = await api.document(dataset_id, document_id);
-  return {
-    status: typeof status === "string" ? status : "unknown",
-    completedAt: typeof completedAt === "number" ? completedAt : null,
-  };
+/** The facts that show whether a document was re-indexed. Rejects with SkipError if the service does not return the document. */
+async function readState(api: Pick<KnowledgeApi, "document">, { dataset_id, document_id }: TargetDocument) {
+  const { indexing_status, completed_at } = await api.document(dataset_id, document_id);
+  /** `status`: waiting, indexing, completed and other values. `completedAt`: Unix seconds; null until its indexing is completed. */
+  return { status: textIn(indexing_status) ?? "unknown", completedAt: numberIn(completed_at) };
 }

@@ -83,9 +83,7 @@ export class JournalState {
   readonly #uncertain = new Map<number, JournaledWrite>();
   /** The writes to each document, in order. */
   readonly #documents = new Map<string, JournaledWrite[]>();
-  readonly #unfinished = new Set<string>();
   readonly #givenUp = new Set<string>();
-  readonly #made = new Set<string>();
   readonly #facts = newFacts();
   #undo: string | null = null;
   #last = 0;
@@ -102,14 +100,13 @@ export class JournalState {
     if (line.kind === "given up") this.#givenUp.add(line.id);
     if (line.kind === "adopted")
       this.#facts.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
-    if (line.kind === "forgotten") this.#forget(line.old_id);
+    if (line.kind === "forgotten") this.#facts.documents.delete(line.old_id);
     if (line.kind === "restored") this.#finish(line.document_id);
   }
 
   /** The writes of a finished restore no longer count: a later one to the document has its own undo and proof. */
   #finish(documentId: string): void {
     const { documents } = this.#facts;
-    this.#unfinished.delete(documentId);
     const known = documents.get(documentId);
     if (known) documents.set(documentId, { ...known, state: "restored" });
     if (this.#undo === null) return; // a copy is proved again with every command
@@ -144,25 +141,14 @@ export class JournalState {
   #takeDone(intent: Intent, { ids: [id] }: Outcome): void {
     const { datasets, documents, attachments } = this.#facts;
     const { write, dataset_id, document_id, old_id, target_id, name } = intent;
-    if (document_id !== null) this.#unfinished.add(document_id);
     if (write === "delete document" && document_id !== null && documents.get(document_id)?.target_id === target_id)
       documents.delete(document_id);
     if (id === undefined) return;
     if (write === "create dataset") datasets.set(dataset_id, { id, name: name ?? "" });
     if (write === "upload file" && old_id !== null) attachments.set(old_id, id);
     if (write !== "create document" || document_id === null) return;
-    this.#made.add(id);
     const target_dataset_id = datasets.get(dataset_id)?.id ?? "";
     documents.set(document_id, { target_id: id, target_dataset_id, state: "begun" });
-  }
-
-  /** Also forgets the documents of a dataset that is gone. */
-  #forget(oldId: string): void {
-    const { datasets, documents } = this.#facts;
-    const dataset = datasets.get(oldId);
-    datasets.delete(oldId);
-    documents.delete(oldId);
-    for (const [id, { target_dataset_id }] of documents) if (target_dataset_id === dataset?.id) documents.delete(id);
   }
 
   /** Writes with an unknown outcome, in order. */
@@ -206,9 +192,10 @@ export class JournalState {
     return this.#writesTo(documentId).some(({ intent }) => intent.number > number);
   }
 
-  /** Ids of the documents that writes changed and that are not recorded as complete. */
+  /** Ids of the documents that a restore changed and that are not recorded as complete. */
   get unfinished(): readonly string[] {
-    return [...this.#unfinished];
+    const isDone = ({ outcome }: JournaledWrite) => outcome?.outcome === "done";
+    return [...this.#documents].filter(([, writes]) => writes.some(isDone)).map(([id]) => id);
   }
 
   /** Ids of the documents that need another command: a write has an unknown outcome, or a chunk needs repair. */
@@ -243,14 +230,8 @@ export class JournalState {
 
   /** Ids at the service of all documents that writes made, including deleted ones. */
   get madeDocuments(): ReadonlySet<string> {
-    return this.#made;
-  }
-
-  /** The indexing batch of the newest copy of a document of the dump; null if no answer contained it. */
-  batchOf(documentId: string): string | null {
-    const id = this.#facts.documents.get(documentId)?.target_id;
-    const made = this.#writesTo(documentId).findLast(({ outcome }) => outcome?.ids[0] === id);
-    return made?.outcome?.batch ?? null;
+    const made = [...this.#writes.values()].filter(({ intent }) => intent.write === "create document");
+    return new Set(made.flatMap(({ outcome }) => outcome?.ids ?? []));
   }
 
   /** The requests that added chunks to the newest copy of a document of the dump, or may have, in order; not those that were refused. */

@@ -75,7 +75,7 @@ const adopted = v.object({ kind: v.literal("adopted"), dataset_id: text, id: tex
 /** A document whose copy is complete, or that a restore finished while another document still needs this journal. */
 const restored = v.object({ kind: v.literal("restored"), document_id: text, time: text });
 
-/** A dataset or document whose copy is gone and must be made again: its key in the plan, or its id in the run. */
+/** A document whose copy is gone and is made again: its id in the run. */
 const forgotten = v.object({ kind: v.literal("forgotten"), old_id: text, time: text });
 
 /** A chunk at the service that must no longer be repaired: it is gone, or someone changed its text. */

@@ -94,9 +94,9 @@ export class Journal extends JournalState {
     return this.#note({ kind: "restored", document_id: documentId, time: this.#time() });
   }
 
-  /** Records that the copy of a dataset (by key) or document is gone from the target; with a dataset, its documents are gone too. */
-  forget(oldId: string): Promise<void> {
-    return this.#note({ kind: "forgotten", old_id: oldId, time: this.#time() });
+  /** Records that the copy of a document is gone from the target. */
+  forget(documentId: string): Promise<void> {
+    return this.#note({ kind: "forgotten", old_id: documentId, time: this.#time() });
   }
 
   /** Ends the journal, if it began, unless a write has an unknown outcome or a chunk still needs repair. */

@@ -125,49 +125,18 @@ function valueHash(kind: RowKind, by: PairOptions["by"]): string {
   return `left(sha256(to_json({${values}})::VARCHAR), 32)::UUID`;
 }
 
-/** Marks as few pairs as possible as moved, so that the others of their group are in order. */
+/**
+ * Marks the moved pairs of each group, so that the others are in order: those that come before a pair that they followed, or those that
+ * come after a pair that they preceded, whichever are fewer. So a row in another place is one moved row.
+ */
 async function markMoved(connection: Connection, table: string): Promise<void> {
-  const before = "(PARTITION BY grp ORDER BY old_place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)";
-  const both = `${table} WHERE old IS NOT NULL AND live IS NOT NULL`;
-  const found =
-    await connection.runAndReadAll(`SELECT grp::DOUBLE, old::DOUBLE, live_place::DOUBLE FROM ${both} AND grp IN
-      (SELECT grp FROM (SELECT grp, live_place < max(live_place) OVER ${before} AS is_back FROM ${both}) WHERE is_back)
-    ORDER BY grp, old_place`);
-  const moved: { row: number }[] = [];
-  let group: { readonly row: number; readonly place: number }[] = [];
-  const endGroup = () => {
-    const [rows, staying] = [group, longestRise(group.map(({ place }) => place))];
-    moved.push(...rows.filter((_, at) => !staying.has(at)).map(({ row }) => ({ row })));
-    group = [];
-  };
-  let current: unknown;
-  for (const [grp, row, place] of found.getRowsJson()) {
-    if (grp !== current) endGroup();
-    current = grp;
-    group.push({ row: Number(row), place: Number(place) });
-  }
-  endGroup();
-  if (moved.length === 0) return;
-  await loadList(connection, "moved_rows", moved, { row: "BIGINT" });
-  await connection.run(`UPDATE ${table} SET moved = true WHERE old IN (SELECT row FROM moved_rows)`);
-}
-
-/** The indexes of a longest increasing subsequence of distinct numbers. */
-export function longestRise(numbers: readonly number[]): ReadonlySet<number> {
-  const ends: number[] = []; // for each length: the index of the smallest number that ends a rise of this length
-  const before = numbers.map((number, at) => {
-    let [low, high] = [0, ends.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((numbers[ends[middle] ?? 0] ?? 0) < number) low = middle + 1;
-      else high = middle;
-    }
-    ends[low] = at;
-    return low > 0 ? ends[low - 1] : undefined;
-  });
-  const rise = new Set<number>();
-  for (let at = ends.at(-1); at !== undefined; at = before[at]) rise.add(at);
-  return rise;
+  const rows = (between: string) => `(PARTITION BY grp ORDER BY old_place ROWS BETWEEN ${between})`;
+  await connection.run(`UPDATE ${table} SET moved = true WHERE old IN (SELECT old FROM (
+      SELECT *, count(*) FILTER (back) OVER (PARTITION BY grp) AS backs, count(*) FILTER (ahead) OVER (PARTITION BY grp) AS aheads
+      FROM (SELECT grp, old, live_place < max(live_place) OVER ${rows("UNBOUNDED PRECEDING AND 1 PRECEDING")} AS back,
+          live_place > min(live_place) OVER ${rows("1 FOLLOWING AND UNBOUNDED FOLLOWING")} AS ahead
+        FROM ${table} WHERE old IS NOT NULL AND live IS NOT NULL)
+    ) WHERE CASE WHEN backs < aheads THEN back ELSE ahead END)`);
 }
 
 const pairsAtOnce = 500;

@@ -122,11 +122,13 @@ async function findWrite(facts: WriteFacts, place: Place, { api, journal }: Find
         (page) => api.datasets(page),
         (row) => row.name === name && Number(row.document_count ?? 0) === 0,
       );
-    case "create document": // only one is made at a time
+    case "create document": {
+      const made = journal.madeDocuments; // only one is made at a time
       return findListed(
         (page) => api.documents(datasetId, page),
-        (row) => row.name === name && !journal.madeDocuments.has(row.id),
+        (row) => row.name === name && !made.has(row.id),
       );
+    }
     case "create field":
       return foundIn((await readFields(api, datasetId)).fields.find((field) => field.name === name));
     case "create tag":
@@ -206,13 +208,8 @@ export interface StandingField {
   readonly type: string;
 }
 
-interface StandingFields {
-  readonly fields: readonly StandingField[];
-  readonly hasBuiltIn: boolean;
-}
-
 /** The metadata fields of a dataset, and whether it shows the built-in ones. */
-export async function readFields(api: KnowledgeApi, datasetId: string): Promise<StandingFields> {
+export async function readFields(api: KnowledgeApi, datasetId: string) {
   const { doc_metadata, built_in_field_enabled } = await api.datasetMetadata(datasetId);
   const fields = Array.isArray(doc_metadata) ? doc_metadata.filter(isField) : [];
   return { fields, hasBuiltIn: built_in_field_enabled === true };

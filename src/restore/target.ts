@@ -131,32 +131,25 @@ export interface DocumentPair {
   readonly live: TargetDocument;
 }
 
-/** The current documents of a service. */
-interface Live {
-  /** Undefined if the service has none of them. */
-  readonly dump: Dump | undefined;
-  /** Pairs whose document the service has. */
-  readonly pairs: readonly DocumentPair[];
-  /** Pairs whose document the service no longer has. */
-  readonly gone: readonly DocumentPair[];
-}
-
-/** Dumps the service's documents to compare, to `<dir>/<name>`. Rejects like a run. */
+/**
+ * Dumps the service's documents to compare, to `<dir>/<name>`, and returns their pairs; apart from those that the service no longer has.
+ * `dump` is undefined if it has none of them. Rejects like a run.
+ */
 export async function readLive(
   api: KnowledgeApi,
   service: TargetService,
-  { pairs, ...reading }: Omit<TargetReading, "documents"> & { readonly pairs: readonly DocumentPair[] },
+  { pairs: all, ...reading }: Omit<TargetReading, "documents"> & { readonly pairs: readonly DocumentPair[] },
   progress: DumpProgress,
-): Promise<Live> {
+) {
   const refusals = await readRefusals(
     api,
-    pairs.map(({ live }) => live),
+    all.map(({ live }) => live),
   );
   const isGone = ({ live }: DocumentPair) => refusals.get(documentKey(live)) === gone;
-  const left = pairs.filter((pair) => !isGone(pair));
-  const documents = left.map(({ live }) => live);
-  const dump = left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress) : undefined;
-  return { dump, pairs: left, gone: pairs.filter(isGone) };
+  const pairs = all.filter((pair) => !isGone(pair));
+  const documents = pairs.map(({ live }) => live);
+  const dump = documents.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress) : undefined;
+  return { dump, pairs, gone: all.filter(isGone) };
 }
 
 /** Whether two base URLs have the same host and port, so that file ids are the same. */

@@ -62,14 +62,14 @@ export type Ended<T> = SendEnd<T> & { readonly wasLost: boolean };
 type SendEnd<T> =
   | ({ readonly kind: "done"; readonly value: T | null } & Made)
   | (Extract<Undone, { readonly kind: "refused" }> & { readonly meaning: RefusalMeaning })
-  | { readonly kind: "not done"; readonly reason: string }
-  | { readonly kind: "unknown"; readonly reason: string; readonly open: Intent };
+  | { readonly kind: "not done" | "unknown"; readonly reason: string };
 
 /** The scope of a refusal: this write for now, this write permanently, its document, or every request with this key. */
 type RefusalMeaning = "busy" | "write" | "document" | "key";
 
-/** Maximum sends of one write, and the wait after the first, which doubles. */
-const mostTries = 3;
+/** Maximum sends of a write that does not reach the service, or whose answers get lost; and the wait after the first, which doubles. */
+const mostUnsent = 6;
+const mostLost = 3;
 const betweenTries = 1_000;
 /**
  * The service refuses changes of a chunk for 600 s after it was enabled or disabled. The total time to wait for that, and the maximum wait
@@ -84,13 +84,13 @@ const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000
  * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find`
  * finds nothing within the time that the service may take. Even then, an add of chunks or of a child, or a new document, is left to a
  * later command, because a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum
- * sends. Rejects with StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason
- * of the signal.
+ * sends after a lost answer. Rejects with StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and
+ * with the reason of the signal.
  */
 export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
   options: WriteOptions,
   decide: () => Promise<PlannedWrite<T> | Other>,
-  tries = mostTries,
+  tries = mostLost,
 ): Waiting<Ended<T> | Other> {
   const { now, signal } = options;
   let lost: Lost | undefined;
@@ -112,7 +112,7 @@ export async function* writeOnce<T extends Answered, Other extends { readonly ki
       if (now() - busySince >= busyTime) return { ...ended, wasLost };
       busyWait = Math.min(longestBusyWait, busyWait * 2 || firstBusyWait(intent.write));
       yield now() + busyWait;
-    } else if (ended.kind === "not done" && count < tries) {
+    } else if (ended.kind === "not done" && count < (wasLost ? tries : mostUnsent)) {
       await rest(betweenTries * 2 ** (count - 1), options);
       count++;
     } else return { ...ended, wasLost };
@@ -193,10 +193,10 @@ async function sendOnce<T extends Answered>(
   }
   if (looked.kind === "unread") {
     const reason = `the service cannot be read to learn whether it was done: ${outcome.reason}`;
-    return { kind: "unknown", reason, open: intent, ...sent };
+    return { kind: "unknown", reason, ...sent };
   }
   if (isLost && !outcome.isOver && mayMakeTwo(intent))
-    return { kind: "unknown", reason: `${outcome.reason}; ${mayCome(intent, options)}`, open: intent, ...sent };
+    return { kind: "unknown", reason: `${outcome.reason}; ${mayCome(intent, options)}`, ...sent };
   await journal.conclude(intent, "not done");
   return { kind: "not done", reason: outcome.reason, ...sent };
 }

@@ -127,7 +127,7 @@ test("a write without a connection surely did nothing: it is sent again after a 
   const find = async () => expect.unreachable("looked for");
   const { executed, outcomes, time } = await execute([], find, { url: await deadUrl() });
   expect(await executed).toMatchObject({ kind: "not done", wasLost: false });
-  expect([outcomes(), time()]).toEqual([[["not done"], ["not done"], ["not done"]], 3_000]);
+  expect([outcomes(), time()]).toEqual([Array(6).fill(["not done"]), 31_000]);
 });
 
 test("while the service cannot be read, a lost answer is looked for on and on", async () => {
@@ -170,7 +170,7 @@ test.each([
     const reason = expect.stringMatching(
       /an earlier add to this document may still complete until 1970-01-01T00:11:00.000Z; run the same command again after that$/,
     );
-    expect(await executed).toEqual({ kind: "unknown", reason, open: journal.open[0], wasLost: true });
+    expect(await executed).toEqual({ kind: "unknown", reason, wasLost: true });
     expect([requests.length, journal.open.length, time()]).toEqual([1, 1, 60_000]);
   },
 );

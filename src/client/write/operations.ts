@@ -11,8 +11,6 @@ type Method = "POST" | "PATCH" | "DELETE";
 export interface SendHooks {
   /** Called right before a write is sent, after the wait for the pace. Rejects if this process must stop sending. */
   readonly beforeSend?: () => Promise<void>;
-  /** Called for every answer, with the milliseconds that it took, without the wait for the pace. */
-  readonly onAnswer?: (milliseconds: number) => void;
 }
 
 /** A write that is not sent yet, so that it can be recorded first. `T`: the service's answer when done. */
@@ -60,7 +58,7 @@ export function writeOperations(prepare: Prepare) {
       remove(childrenOf(place, chunkId) + pathOf`/${childId}`),
     /** Creates a document from a text. The service indexes it after answering. */
     createByText: (datasetId: string, document: NewTextDocument) =>
-      post(pathOf`/datasets/${datasetId}/document/create-by-text`, document, readDocument),
+      post(pathOf`/datasets/${datasetId}/document/create-by-text`, withoutNulls(document), readDocument),
     deleteDocument: (datasetId: string, documentId: string) =>
       remove(pathOf`/datasets/${datasetId}/documents/${documentId}`),
     setStatus: (
@@ -73,7 +71,7 @@ export function writeOperations(prepare: Prepare) {
       return post(pathOf`/datasets/${datasetId}/documents/metadata`, { operation_data }, readNothing);
     },
     uploadFile: (file: LocalFile) => prepare("POST", "/datasets/pipeline/file-upload", { file }, readCreated),
-    createDataset: (dataset: NewDataset) => post("/datasets", dataset, readDataset),
+    createDataset: (dataset: NewDataset) => post("/datasets", withoutNulls(dataset), readDataset),
     createMetadataField: (datasetId: string, field: { readonly type: string; readonly name: string }) =>
       post(pathOf`/datasets/${datasetId}/metadata`, field, readCreated),
     setBuiltInFields: (datasetId: string, status: "enable" | "disable") =>
@@ -153,20 +151,20 @@ export interface ChunkUpdate extends NewChunk {
   readonly attachment_ids: readonly string[];
 }
 
-/** Indexing settings of a dataset or document. The service chooses missing values. */
+/** Indexing settings of a dataset or document. The service chooses missing values and those that are null. */
 interface Indexing {
-  readonly indexing_technique?: string;
-  readonly embedding_model?: string;
-  readonly embedding_model_provider?: string;
-  readonly retrieval_model?: object;
+  readonly indexing_technique?: string | null;
+  readonly embedding_model?: string | null;
+  readonly embedding_model_provider?: string | null;
+  readonly retrieval_model?: object | null;
 }
 
 /** A dataset to create. Names must have 1 to 40 characters and be unique. */
-export interface NewDataset extends Indexing {
+interface NewDataset extends Indexing {
   readonly name: string;
   readonly description?: string;
   readonly permission?: string;
-  readonly summary_index_setting?: object;
+  readonly summary_index_setting?: object | null;
 }
 
 /** A document to create from a text, which the service cleans and splits into chunks. */
@@ -174,8 +172,12 @@ interface NewTextDocument extends Indexing {
   readonly name: string;
   readonly text: string;
   readonly doc_form: string;
-  readonly doc_language?: string;
+  readonly doc_language?: string | null;
   readonly process_rule: object;
+}
+
+function withoutNulls(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 /** A value to set in the metadata of a document, with the id and name of its field. */

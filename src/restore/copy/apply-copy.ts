@@ -1,30 +1,29 @@
 import pLimit from "p-limit";
-import type { NewDataset, PreparedWrite } from "../../client/write/operations.js";
+import type { PreparedWrite } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import { nameText } from "../../words.js";
 import type { WriteFacts } from "../journal-schema.js";
 import { plannedWrite, readFields, type StandingField } from "../reconcile.js";
 import { type Answered, madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
-import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
-import type { AppliedCopy } from "./copy-result.js";
-import { type ApplyOptions, BatchSize } from "./document-work.js";
-
-export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize">;
+import { type CopyPlan, type DatasetPlan, type FieldPlan, wishedName } from "./copy-plan.js";
+import { type AppliedCopy, countCopy } from "./copy-result.js";
+import type { ApplyOptions } from "./document-work.js";
 
 /**
  * Executes a plan that was made after `reconcile`: makes the datasets and copies several documents at once, with one writer for
  * each. A failed document does not stop the others. Rejects with StopError if the key is refused or the disk fails, and with the
  * reason of the signal.
  */
-export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOptions): Promise<AppliedCopy> {
+export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<AppliedCopy> {
   const onWrite = () => void options.progress.writes++;
-  const full = { ...options, onWrite, alone: pLimit(1), batchSize: new BatchSize() };
-  countPlanned(datasets, full);
+  const full = { ...options, onWrite, alone: pLimit(1) };
+  const { chunks, children, ...counts } = countCopy(plan);
+  Object.assign(options.progress, { documents: counts.documents + counts.there, chunks, children });
   const problems: string[] = [];
   const missingTags = new Map<string, readonly string[]>();
   const works = [];
-  for (const dataset of datasets) {
+  for (const dataset of plan.datasets) {
     if (dataset.documents.length > 0 && dataset.documents.every(({ refused }) => refused !== null)) continue;
     const { home, ...opened } = await openDataset(dataset, full);
     problems.push(...opened.problems);
@@ -34,15 +33,7 @@ export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOption
   const documents = await sideBySide(works, options, ({ document, home }, signal) =>
     copyDocument(document, home, { ...full, signal }),
   );
-  return { copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
-}
-
-function countPlanned(datasets: readonly DatasetPlan[], { journal, progress }: ApplyCopyOptions): void {
-  const planned = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
-  const toCopy = planned.filter(({ document_id }) => journal.facts.documents.get(document_id)?.state !== "restored");
-  progress.documents = planned.length;
-  progress.chunks = toCopy.reduce((sum, { chunks }) => sum + chunks, 0);
-  progress.children = toCopy.reduce((sum, { children }) => sum + children, 0);
+  return { plan, copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
 }
 
 /** A dataset of the target with its metadata fields and tags. */
@@ -94,12 +85,10 @@ async function openDataset(plan: DatasetPlan, options: ApplyOptions): Promise<Op
  */
 async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal } = options;
-  const known = journal.facts.datasets.get(plan.key);
-  if (plan.target.kind === "there") {
-    if (known?.id !== plan.target.id) await journal.noteDataset(plan.key, plan.target);
-    return plan.target.id;
-  }
-  return known?.id ?? createDataset(plan, plan.target.name, options);
+  const { key, target } = plan;
+  if (target.kind === "new") return createDataset(plan, target.name, options);
+  if (journal.facts.datasets.get(key)?.id !== target.id) await journal.noteDataset(key, target);
+  return target.id;
 }
 
 async function createDataset(plan: DatasetPlan, name: string, options: ApplyOptions): Promise<string> {
@@ -108,7 +97,7 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
   if (journal.open.some((intent) => intent.write === "create dataset" && intent.dataset_id === key))
     throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
   const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
-  const request = writer.createDataset(newDataset(name, plan.settings));
+  const request = writer.createDataset({ name, ...plan.settings });
   const executed = await writeNow(options, plannedWrite(facts, request, { datasetId: "", documentId: "" }, options));
   if (executed.kind === "refused") throw new SkipError(`${executed.reason}; ${adviceOn(executed.status)}`);
   const [id] = madeBy(executed, "make the dataset");
@@ -119,19 +108,6 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
 function adviceOn(status: number): string {
   if (status === 409) return "the name was taken meanwhile: plan again";
   return "make a dataset with a model of that service there, and name it with --dataset";
-}
-
-function newDataset(name: string, settings: DatasetSettings): NewDataset {
-  const { description, permission, indexing_technique, embedding_model, embedding_model_provider } = settings;
-  const { retrieval_model, summary_index_setting } = settings;
-  return {
-    ...{ name, description, permission },
-    ...(indexing_technique === null ? {} : { indexing_technique }),
-    ...(embedding_model === null ? {} : { embedding_model }),
-    ...(embedding_model_provider === null ? {} : { embedding_model_provider }),
-    ...(retrieval_model === null ? {} : { retrieval_model }),
-    ...(summary_index_setting === null ? {} : { summary_index_setting }),
-  };
 }
 
 async function fieldOf(
@@ -180,21 +156,19 @@ async function bindTags(
     return tags.filter((name) => !names.has(name));
   };
   const missing = await readMissing();
-  const ids: string[] = [];
-  const made = new Set<string>();
+  const ids = new Map<string, string>();
   for (const name of missing)
     await trying(`the tag ${nameText(name)}: `, async () => {
       const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
       const found = (await api.tags().catch(nameTagDefect)).find((tag) => tag.name === name);
       const make = () => writeTo(id, facts, writer.createTag(name), "make it", options).catch(nameTagDefect);
-      ids.push(...(found ? [found.id] : await make()));
-      made.add(name);
+      for (const tag of found ? [found.id] : await make()) ids.set(name, tag);
     });
-  const unmade = missing.filter((name) => !made.has(name));
-  if (ids.length === 0) return unmade;
-  const find = async () => ((await readMissing()).length <= missing.length - ids.length ? { ids: [] } : undefined);
+  const unmade = missing.filter((name) => !ids.has(name));
+  if (ids.size === 0) return unmade;
+  const find = async () => ((await readMissing()).length <= missing.length - ids.size ? { ids: [] } : undefined);
   const facts = { write: "bind tags", dataset_id: key } as const;
-  madeBy(await writeNow(options, { facts, request: writer.bindTags(id, ids), find }), "bind them");
+  madeBy(await writeNow(options, { facts, request: writer.bindTags(id, [...ids.values()]), find }), "bind them");
   return unmade;
 }
 

@@ -1,13 +1,10 @@
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
-import type { LossPart } from "./copy-plan.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
 
-/** The expected state of a document's copy. */
-interface ExpectedDocument {
-  /** Parts whose loss was announced. */
-  readonly losses: ReadonlySet<LossPart>;
-  /** The dataset's metadata fields in the run: values of other fields cannot be copied. */
+/** The dataset of a document's copy. */
+interface CopiedInto {
+  /** The dataset's metadata fields in the run; undefined if the run does not know them. */
   readonly fields: DatasetDetails["fields"];
 }
 
@@ -18,7 +15,7 @@ interface ExpectedDocument {
 export function compareDocument(
   old: DocumentDetails,
   live: DocumentDetails,
-  copied: ExpectedDocument | null,
+  copied: CopiedInto | null,
 ): readonly string[] {
   return [
     ...compareSetting("name", old.name, live.name),
@@ -28,17 +25,11 @@ export function compareDocument(
     ...compareMetadata(old, live, copied),
     ...compareSetting("form", old.doc_form, live.doc_form),
     ...compareSetting("language", old.doc_language, live.doc_language),
-    ...(copied?.losses.has("process rule")
-      ? []
-      : compareMembers("process rule", old.process_rule, live.process_rule, copied !== null)),
+    ...compareMembers("process rule", old.process_rule, live.process_rule, copied !== null),
   ];
 }
 
-function compareMetadata(
-  old: DocumentDetails,
-  live: DocumentDetails,
-  copied: ExpectedDocument | null,
-): readonly string[] {
+function compareMetadata(old: DocumentDetails, live: DocumentDetails, copied: CopiedInto | null): readonly string[] {
   const [before, now] = [old, live].map(({ values }) => new Map(values.map(({ name, value }) => [name, value])));
   const names = new Set([...old.values, ...live.values].map(({ name }) => name));
   return [...names].flatMap((name) => {
@@ -48,10 +39,10 @@ function compareMetadata(
   });
 }
 
-/** A value needs a field, and can be a text or a number. */
-function canComeAsValue(name: string, value: unknown, { losses, fields }: ExpectedDocument): boolean {
-  if (losses.has("metadata") || fields?.every((field) => field.name !== name)) return false;
-  return typeof value === "string" || typeof value === "number";
+/** A value needs a field, and can be a text or a number; the plan announces all others as losses. */
+function canComeAsValue(name: string, value: unknown, { fields }: CopiedInto): boolean {
+  const hasField = fields?.some((field) => field.name === name) === true;
+  return hasField && (typeof value === "string" || typeof value === "number");
 }
 
 /** The facts of a dataset that holds copies. */
@@ -61,7 +52,7 @@ export interface CopiedDataset {
   /** The copy did not make it: it has its own settings, which are not compared. */
   readonly existed: boolean;
   /** Tags that could not be bound; already reported. */
-  readonly missingTags?: ReadonlySet<string>;
+  readonly missingTags: readonly string[];
 }
 
 /** Compares the settings of a dataset in the same way. `copied`: null if it is the same dataset, not one that holds copies. */
@@ -71,7 +62,7 @@ export function compareDataset(
   copied: CopiedDataset | null,
 ): readonly string[] {
   const hasOwn = copied?.existed ?? false;
-  const tags = old.tags?.filter((tag) => !copied?.missingTags?.has(tag));
+  const tags = old.tags?.filter((tag) => !copied?.missingTags.includes(tag));
   return [
     ...compareSetting("name", copied?.name ?? old.name, live.name),
     ...(hasOwn || old.name === null ? [] : compareDatasetSettings(old, live, copied !== null)),

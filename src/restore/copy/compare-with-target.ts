@@ -18,7 +18,7 @@ import {
   type TargetService,
 } from "../target.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
-import { type CopyPlan, datasetIdOf, type LossPart } from "./copy-plan.js";
+import { datasetIdOf } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
 import { formsIn, keepComing } from "./read-dump.js";
@@ -88,12 +88,17 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
     const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };
-    const differences = [...compareDatasets(options, sides, unread)];
+    const onUnread: OnUnread = (level, id) => {
+      // The settings of a copy were written by this program, so they must be there.
+      if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, options.live.manifest.warnings);
+      unread[level]++;
+    };
+    const differences = [...compareDatasets(options, sides, onUnread)];
     for (const [nr, pair] of pairs.entries()) {
       signal.throwIfAborted();
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
-      const sentences = compareSettings(pair, options, sides, unread);
+      const sentences = compareSettings(pair, copies !== null, sides, onUnread);
       const now = sides.live.documents.get(documentKey(pair.live));
       const mayBeDisabled = now?.enabled === false || now?.archived === true;
       const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
@@ -108,25 +113,18 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
   });
 }
 
-type Unread = Record<keyof Comparison["unread"], number>;
+/** Called for settings that the run has, and the dump of the service lacks. */
+type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
 
-interface Sides {
-  readonly old: DumpDetails;
-  readonly live: DumpDetails;
-}
+type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
 
-function compareSettings(pair: DocumentPair, options: CompareOptions, { old, live }: Sides, unread: Unread) {
-  const { copies } = options;
+function compareSettings(pair: DocumentPair, areCopies: boolean, { old, live }: Sides, onUnread: OnUnread) {
   const before = old.documents.get(documentKey(pair.old));
   const now = live.documents.get(documentKey(pair.live));
-  if (!before) return [];
-  if (!now) {
-    withoutSettings("document", pair.live.document_id, options, unread);
-    return [];
-  }
-  if (copies === null) return compareDocument(before, now, null);
-  const losses = copies.losses.get(pair.old.document_id) ?? new Set();
-  return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
+  if (before && now)
+    return compareDocument(before, now, areCopies ? { fields: old.datasets.get(pair.old.dataset_id)?.fields } : null);
+  if (before) onUnread("document", pair.live.document_id);
+  return [];
 }
 
 /** Counts the rows of the run that are left to compare, and those that cannot be copied. */
@@ -145,15 +143,18 @@ async function countCompared(
 }
 
 /** Compares the settings of every dataset with one of the documents, each pair of datasets once. */
-function compareDatasets(options: CompareOptions, { old, live }: Sides, unread: Unread): readonly CopyDifference[] {
-  const { pairs, copies } = options;
+function compareDatasets(
+  { pairs, copies }: CompareOptions,
+  { old, live }: Sides,
+  onUnread: OnUnread,
+): readonly CopyDifference[] {
   const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
   const datasets = [...new Map(all.map((each) => [datasetPairKey(each.id, each.liveId), each])).values()];
   return datasets.flatMap(({ id, liveId }) => {
     const [before, now] = [old.datasets.get(id), live.datasets.get(liveId)];
     if (!before) return [];
     if (!now || (now.name === null && before.name !== null)) {
-      withoutSettings("dataset", liveId, options, unread);
+      onUnread("dataset", liveId);
       return [];
     }
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
@@ -178,27 +179,21 @@ async function listRows(
     if (listed.length < mostListed) listed.push(difference);
     else rest[difference.level]++;
   }
-  const { chunk, child_chunk: child } = rest;
-  const counts = [
-    ...(chunk > 0 ? [countOf(chunk, "more chunk")] : []),
-    ...(child > 0 ? [countOf(child, "more child chunk")] : []),
-  ];
-  const verb = chunk + child === 1 ? "differs" : "differ";
-  return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
+  const { chunk, child_chunk } = rest;
+  const counts = countsOf([chunk, "more chunk"], [child_chunk, "more child chunk"]);
+  return { listed, more: counts.map((text) => `${text} of it ${chunk + child_chunk === 1 ? "differs" : "differ"}`) };
 }
 
-/** Counts settings that the new dump lacks. Throws StopError for a copy, whose settings this program wrote. */
-function withoutSettings(level: keyof Unread, id: string, { copies, live }: CompareOptions, unread: Unread): void {
-  if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
-  unread[level]++;
+/** `2 chunks and 1 child chunk`; empty if there are none. */
+export function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
+  const found = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
+  return found.length > 0 ? [found.join(" and ")] : [];
 }
 
 /** The facts of documents that were restored as copies. */
 export interface Copies {
   /** By `datasetPairKey`. */
   readonly datasets: ReadonlyMap<string, CopiedDataset>;
-  /** Parts of documents whose loss was announced, by the document's id in the dump. */
-  readonly losses: ReadonlyMap<string, ReadonlySet<LossPart>>;
   /** The id at the service of an attachment of the dump; undefined if its loss was announced. */
   readonly attachmentOf: (id: string) => string | undefined;
   /** Ids in the dump of rows that failed to copy; already reported. */
@@ -219,34 +214,24 @@ interface CompareOptions {
   readonly onDocument?: () => void;
 }
 
-/** The facts of copies by their plan: everything it announced is expected. `copied`: its failed rows were already reported. */
-export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, missingTags }: AppliedCopy): Copies {
-  const documents = plan.datasets.flatMap((dataset) => dataset.documents);
-  const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
-  const keptIds = new Set(kept.map(({ id }) => id));
-  const datasets = plan.datasets.map(({ key, dataset_id, target: { name } }): [string, CopiedDataset] => {
-    const { id = "", existed = false } = facts.datasets.get(key) ?? {};
-    return [datasetPairKey(dataset_id, id), { name, existed, missingTags: new Set(missingTags.get(key)) }];
-  });
-  return {
-    datasets: new Map(datasets),
-    losses: new Map(documents.map(({ document_id: id, losses }) => [id, new Set(losses.map(({ part }) => part))])),
-    attachmentOf: (id) => facts.attachments.get(id) ?? (keptIds.has(id) ? id : undefined),
-    failed: new Set(copied.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
-  };
-}
-
-/** The facts of copies by their journal. `isSameService`: the copies are at the service of the run, and so are the attachments. */
-export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Copies {
+/**
+ * The facts of copies from their journal. `isSameService`: the copies are at the service of the run, and so are the attachments. `applied`:
+ * the results of this command, whose problems and failed rows are already reported; its plan has the current names of datasets.
+ */
+export function copiesOf(
+  facts: JournalFacts,
+  isSameService: boolean,
+  { plan, copied, missingTags }: Partial<AppliedCopy> = {},
+): Copies {
+  const names = new Map(plan?.datasets.map(({ key, target }) => [key, target.name]));
   const datasets = [...facts.datasets].map(([key, { id, name, existed = false }]): [string, CopiedDataset] => [
     datasetPairKey(datasetIdOf(key), id),
-    { name, existed },
+    { name: names.get(key) ?? name, existed, missingTags: missingTags?.get(key) ?? [] },
   ]);
   return {
     datasets: new Map(datasets),
-    losses: new Map(),
     attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
-    failed: new Set(),
+    failed: new Set(copied?.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
   };
 }
 

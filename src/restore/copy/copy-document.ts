@@ -11,14 +11,14 @@ import { madeBy, writeNow } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, type DocumentWork, deleteChunk, write } from "./document-work.js";
+import { type ApplyOptions, DocumentCopy } from "./document-work.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
   | { readonly id: string; readonly fields: ReadonlyMap<string, StandingField> }
   | { readonly failure: string };
 
-type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: readonly RowDifference[] };
+type End = Pick<CopiedDocument, "outcome" | "reason">;
 
 /**
  * Copies one document with its rows and settings, and records the outcome. A failure affects only the document: rejects only
@@ -27,7 +27,8 @@ type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: read
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
-  const end = await endOf(plan, home, options).catch((error: unknown): End => {
+  const failed: RowDifference[] = [];
+  const end = await endOf(plan, home, failed, options).catch((error: unknown): End => {
     if (!(error instanceof SkipError)) throw error;
     return { outcome: "failed", reason: error.message };
   });
@@ -38,30 +39,30 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   }
   const known = journal.facts.documents.get(document_id);
   return {
-    ...{ dataset_id, document_id, document_name, failed: [], ...end },
+    ...{ dataset_id, document_id, document_name, failed, ...end },
     target_dataset_id: known?.target_dataset_id ?? ("id" in home ? home.id : null),
     target_id: known?.target_id ?? null,
   };
 }
 
-async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<End> {
+/** `failed`: gets the rows that could not be copied. */
+async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;
-  if (journal.facts.documents.get(document_id)?.state === "restored") return { outcome: "restored", reason: null };
+  if (plan.earlier?.state === "restored") return { outcome: "restored", reason: null };
   if ("failure" in home) throw new SkipError(home.failure);
   if (journal.open.some((intent) => intent.document_id === document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
-  const work = await openCopy(plan, home.id, options);
-  const { failed, reason } = await copyRows(work);
-  if (reason !== null) return { outcome: "failed", reason, failed };
+  const copy = await openCopy(plan, home.id, failed, options);
+  await copyRows(copy);
   const problems = [
     ...(failed.length > 0
       ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
       : []),
-    ...(await problemOf(() => setMetadata(work, home.fields))),
-    ...(await problemOf(() => setState(work, plan))),
+    ...(await problemOf(() => setMetadata(copy, home.fields))),
+    ...(await problemOf(() => setState(copy, plan))),
   ];
-  if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
+  if (problems.length > 0) return { outcome: "partial", reason: problems.join("; ") };
   await journal.finish(document_id);
   return { outcome: "restored", reason: null };
 }
@@ -85,15 +86,19 @@ interface DocumentOptions extends ApplyOptions {
  * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
  * indexed; and deletes the chunks of the stub. Throws SkipError if that fails.
  */
-async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
-  const { journal } = options;
+async function openCopy(
+  plan: DocumentPlan,
+  datasetId: string,
+  failed: RowDifference[],
+  options: DocumentOptions,
+): Promise<DocumentCopy> {
   const standing = await continueCopy(plan, datasetId, options);
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
-  const work = { options, plan, place: { datasetId, documentId } };
-  await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
-  if (standing !== undefined) await setState(work, { enabled: true, archived: false }); // otherwise it accepts no chunks
-  await deleteStub(work);
-  return work;
+  const copy = new DocumentCopy(options, plan, { datasetId, documentId }, failed);
+  await watchIndexing(options, copy.place);
+  if (standing !== undefined) await setState(copy, { enabled: true, archived: false }); // otherwise it accepts no chunks
+  await deleteStub(copy);
+  return copy;
 }
 
 /** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
@@ -109,10 +114,10 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
     return undefined;
   }
   if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
-  const place = { datasetId, documentId: known.target_id };
+  const copy = new DocumentCopy(options, plan, { datasetId, documentId: known.target_id });
   const facts = { write: "delete document", target_id: known.target_id } as const;
   const request = options.writer.deleteDocument(datasetId, known.target_id);
-  madeBy(await write({ options, plan, place }, { facts, request }), "delete the document that it could not index");
+  madeBy(await copy.write({ facts, request }), "delete the document that it could not index");
   return undefined;
 }
 
@@ -121,25 +126,24 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
  * one new document can be ours. Throws SkipError if it cannot be made.
  */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
-  const { dataset_key, document_id, document_name: name } = plan;
+  const {
+    dataset_key,
+    document_id,
+    document_name: name,
+    doc_form,
+    doc_language,
+    indexing_technique,
+    process_rule,
+  } = plan;
   if (options.journal.open.some((open) => open.write === "create document" && open.name === name))
     throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
-  const request = creationOf(plan, datasetId, options);
+  const settings = { doc_form, doc_language, indexing_technique, process_rule };
+  const request = options.writer.createByText(datasetId, { name, text: stubText(document_id), ...settings });
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
   const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
   const [id] = madeBy(await writeNow(options, planned), "make the document");
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
-}
-
-function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions) {
-  const { document_id, document_name, doc_form, doc_language, indexing_technique, process_rule } = plan;
-  const settings = {
-    ...{ doc_form, process_rule },
-    ...(doc_language === null ? {} : { doc_language }),
-    ...(indexing_technique === null ? {} : { indexing_technique }),
-  };
-  return writer.createByText(datasetId, { name: document_name, text: stubText(document_id), ...settings });
 }
 
 /**
@@ -155,8 +159,8 @@ function stubText(documentId: string): string {
  * gone: once the journal has an addition, no stub chunks are left, and nothing is deleted. Throws SkipError if someone else added a
  * chunk.
  */
-async function deleteStub(work: DocumentWork): Promise<void> {
-  const { options, plan, place } = work;
+async function deleteStub(copy: DocumentCopy): Promise<void> {
+  const { options, plan, place } = copy;
   if (options.journal.additions(plan.document_id).length > 0) return;
   const lettersOf = (text: string) => text.replace(/\s/g, ""); // process rules may change white space
   const stub = lettersOf(stubText(plan.document_id));
@@ -167,7 +171,7 @@ async function deleteStub(work: DocumentWork): Promise<void> {
     throw new SkipError(
       `someone else added chunk ${stranger.id} into it at the service: delete it there, then restore again`,
     );
-  for (const { id } of chunks) await deleteChunk(work, id);
+  for (const { id } of chunks) await copy.deleteChunk(id);
 }
 
 /** The wait between two checks, in milliseconds: the first, which doubles, and the maximum. */
@@ -177,25 +181,20 @@ const patience = 30 * 60_000;
 const longestWords = 300;
 
 /**
- * Waits until the service has indexed a document. `batch`: null if no answer contained it. Throws SkipError, with the service's
- * words, if the indexing fails, is paused, or makes no progress for 30 minutes.
+ * Waits until the service has indexed a document. Throws SkipError, with the service's words, if the indexing fails, is paused, or makes
+ * no progress for 30 minutes.
  */
 export async function watchIndexing(
   { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
-  { datasetId, documentId }: DocumentWork["place"],
-  batch: string | null,
+  { datasetId, documentId }: DocumentCopy["place"],
 ): Promise<void> {
-  let known = batch;
   let seen = "";
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
-    const entries = known === null ? undefined : await ifThere(() => api.indexingStatus(datasetId, known ?? ""));
-    const entry = entries?.find(({ id }) => id === documentId);
-    if (!entry) known = null; // the service forgets batches before documents
-    const status = entry ?? (await api.document(datasetId, documentId));
-    const { indexing_status, completed_segments, total_segments } = status;
+    const document = await api.document(datasetId, documentId);
+    const { indexing_status, completed_segments, total_segments } = document;
     if (indexing_status === "completed") return;
-    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(status));
+    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(document));
     const state = JSON.stringify([indexing_status, completed_segments, total_segments]);
     if (state !== seen) movedAt = now();
     seen = state;
@@ -215,13 +214,13 @@ function indexingEnd({ indexing_status, error }: Listed): string {
  * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
  * if the service refuses.
  */
-async function setState(work: DocumentWork, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
-  const { datasetId, documentId } = work.place;
-  const { enabled, archived } = stateOf(await readDocument(work));
+async function setState(copy: DocumentCopy, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
+  const { datasetId, documentId } = copy.place;
+  const { enabled, archived } = stateOf(await readDocument(copy));
   const change = async (action: "enable" | "disable" | "archive" | "un_archive") => {
     const facts = { write: "set status", target_id: documentId, name: action } as const;
-    const request = work.options.writer.setStatus(datasetId, action, [documentId]);
-    madeBy(await write(work, { facts, request }), `${action} it`);
+    const request = copy.writer.setStatus(datasetId, action, [documentId]);
+    madeBy(await copy.write({ facts, request }), `${action} it`);
   };
   const isOther = enabled !== wanted.enabled;
   if (archived && (!wanted.archived || isOther)) await change("un_archive");
@@ -233,18 +232,18 @@ async function setState(work: DocumentWork, wanted: Readonly<Record<"enabled" | 
  * Sets the metadata values in one request, unless the document already has them. Throws SkipError if the service refuses, or, after
  * setting the others, if a field is missing.
  */
-export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string, StandingField>): Promise<void> {
-  const { options, plan, place } = work;
+export async function setMetadata(copy: DocumentCopy, fields: ReadonlyMap<string, StandingField>): Promise<void> {
+  const { options, plan, place } = copy;
   const planned = plan.metadata.filter(({ value }) => value !== null && value !== "");
   const values = planned.flatMap(({ name, value }) => {
     const field = fields.get(name);
     return field ? [{ id: field.id, name, value }] : [];
   });
-  const find = async () => (hasValues(await readDocument(work), values) ? { ids: [] } : undefined);
+  const find = async () => (hasValues(await readDocument(copy), values) ? { ids: [] } : undefined);
   if (values.length > 0 && !(await find())) {
     const facts = { write: "set metadata", target_id: place.documentId } as const;
     const request = options.writer.setMetadata(place.datasetId, place.documentId, values);
-    madeBy(await write(work, { facts, request }, { find }), "set its metadata");
+    madeBy(await copy.write({ facts, request }, find), "set its metadata");
   }
   const missing = planned.filter(({ name }) => !fields.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw new SkipError(`the dataset there has no metadata field ${missing.join(", ")}`);
@@ -257,6 +256,6 @@ function hasValues({ doc_metadata }: Listed, values: readonly ValuePlan[]): bool
   return values.every(({ name, value }) => texts.get(name) === String(value));
 }
 
-async function readDocument({ options, place }: DocumentWork): Promise<Listed> {
+async function readDocument({ options, place }: DocumentCopy): Promise<Listed> {
   return options.api.document(place.datasetId, place.documentId);
 }

@@ -116,6 +116,9 @@ const datasetPlan = result({
 });
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
+/** Maximum chunks of a request: the service embeds all of them before it answers. */
+export const chunksOfRequest = 20;
+
 /** The whole plan; the copies of one dataset of the dump are adjacent. */
 export const copyPlan = result({ datasets: listOf(datasetPlan) });
 export type CopyPlan = v.InferOutput<typeof copyPlan>;

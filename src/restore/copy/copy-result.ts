@@ -8,6 +8,7 @@ import type { SessionOptions } from "../session.js";
 import {
   type CopyCounts,
   type CopyPlan,
+  chunksOfRequest,
   copyCounts,
   copyPlan,
   type DatasetPlan,
@@ -99,13 +100,11 @@ export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
 
 /** The result of a copy for its proof. */
 export interface AppliedCopy {
+  readonly plan: CopyPlan;
   readonly copied: Copied;
   /** Names of tags that could not be bound, by the key of the dataset's plan. The problems report them, and the proof ignores them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
 }
-
-/** Assumed chunks per request: the service embeds them before it answers. */
-const chunksOfRequest = 20;
 
 export function countCopy({ datasets }: CopyPlan): CopyCounts {
   const documents = datasets.flatMap((dataset) => dataset.documents);

@@ -1,49 +1,42 @@
-import type { SendHooks } from "../../client/write/operations.js";
-import type { ChunkWithChildren } from "../../compare/document-rows.js";
+import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";
-import type { RowDifference } from "../result.js";
 import { newChunk } from "../row-writes.js";
-import { type HashedChunk, haveSameTexts, readHashes, textsHash } from "../target-rows.js";
-import {
-  astray,
-  type ChunkCopy,
-  DocumentCopy,
-  type DocumentWork,
-  deleteChunk,
-  largestSize,
-  readTail,
-  write,
-} from "./document-work.js";
+import { type HashedChunk, readHashes, textsHash } from "../target-rows.js";
+import { chunksOfRequest } from "./copy-plan.js";
+import type { ChunkCopy, DocumentCopy } from "./document-work.js";
 import { Finish } from "./finish-chunks.js";
 
-/** The outcome of copying one document's rows. */
-interface CopiedRows {
-  /** Rows that were not copied although the plan announced no loss. */
-  readonly failed: readonly RowDifference[];
-  /** Why the document was given up before all of its rows were tried, as a sentence; null if it was not. */
-  readonly reason: string | null;
-}
+/** Approximate maximum bytes of text in one request; a single chunk may be larger. */
+const mostBytes = 1_000_000;
 
 /**
  * Copies the chunks and child chunks of one document of the dump to its copy, in order, and continues where an earlier process stopped. The
- * copy must be completed, enabled, not archived, and without stub chunks. Rejects with StopError if the key is refused or the
- * disk fails, and with the reason of the signal.
+ * copy must be completed, enabled, not archived, and without stub chunks. Throws SkipError if the document is given up before all of its
+ * rows were tried. Rejects with StopError if the key is refused or the disk fails, and with the reason of the signal.
  */
-export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
-  const copy = new DocumentCopy(work);
-  try {
-    const finish = new Finish(copy);
-    const next = await resume(copy, finish);
-    for await (const added of addChunks(copy, next)) await finish.finish(added);
-    await finish.end();
-    if (work.options.journal.mayShowUp("add chunks", work.plan.document_id).length > 0) await readCopies(copy);
-    return { failed: copy.failed, reason: null };
-  } catch (error) {
-    if (error instanceof SkipError) return { failed: copy.failed, reason: error.message };
-    throw error;
+export async function copyRows(copy: DocumentCopy): Promise<void> {
+  const { options, plan } = copy;
+  const finish = new Finish(copy);
+  const chunks = options.readChunks(plan)[Symbol.asyncIterator]();
+  const next = await resume(copy, chunks, finish);
+  for await (const added of addChunks(copy, chunks, next)) await finish.finish(added);
+  await finish.end();
+  if (options.journal.mayShowUp("add chunks", plan.document_id).length > 0) await readCopies(copy);
+}
+
+/** The chunks to copy, in the order of the dump: their numbers in the journal are their indexes. Only the next ones are in memory. */
+type Chunks = AsyncIterator<ChunkWithChildren>;
+
+async function take(chunks: Chunks, most: number): Promise<readonly ChunkWithChildren[]> {
+  const taken: ChunkWithChildren[] = [];
+  while (taken.length < most) {
+    const next = await chunks.next();
+    if (next.done) break;
+    taken.push(next.value);
   }
+  return taken;
 }
 
 /** The service can add chunks only after the last one. */
@@ -53,17 +46,17 @@ const noPosition = "it failed earlier, or was deleted, and the service adds chun
  * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk to
  * add. Throws SkipError if the document has a chunk that this copy did not make.
  */
-async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
+async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promise<number> {
   const copies = await readCopies(copy);
   for (const chunk of copies) if (chunk) copy.ids.add(chunk.id);
   const there = copies.slice(0, await removeUnindexed(copy, copies));
   const next = there.findLastIndex((chunk) => chunk !== undefined) + 1;
   for (let first = 0; first < next; first += chunksAtOnce) {
-    const rows = await copy.planned.from(first, Math.min(chunksAtOnce, next - first));
+    const rows = await take(chunks, Math.min(chunksAtOnce, next - first));
     const standing = rows.flatMap((row, at): readonly ChunkCopy[] => {
       const chunk = there[first + at];
       if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
-      const reason = chunk ? "the service stored it and could not index it" : astray(copy, noPosition).message;
+      const reason = chunk ? "the service stored it and could not index it" : copy.astray(noPosition).message;
       copy.fail("chunk", row, reason);
       return [];
     });
@@ -84,9 +77,9 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | u
   const { copies, surplus, stranger } = alignChunks(planned, await readHashes(options.api, place), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;
-    throw astray(copy, `${chunk}, was not added by this restore, or someone changed it`);
+    throw copy.astray(`${chunk}, was not added by this restore, or someone changed it`);
   }
-  for (const { id } of surplus.toReversed()) await removeChunk(copy, id, null);
+  for (const { id } of surplus.toReversed()) await copy.deleteChunk(id);
   return copies;
 }
 
@@ -98,8 +91,8 @@ async function removeUnindexed(copy: DocumentCopy, copies: readonly (HashedChunk
   const first = copies.findIndex((chunk) => chunk?.status === "error");
   if (first < 0) return copies.length;
   const removed = copies.slice(first).flatMap((chunk) => chunk ?? []);
-  if (removed.length > largestSize) return copies.length;
-  for (const { id } of removed.toReversed()) await removeChunk(copy, id, null);
+  if (removed.length > chunksOfRequest) return copies.length;
+  for (const { id } of removed.toReversed()) await copy.deleteChunk(id);
   return first;
 }
 
@@ -144,45 +137,53 @@ export function alignChunks<T extends ChunkThere>(
  */
 const mostFailures = 10;
 const mostAlike = 3;
-/** Maximum requests in a row that do not reach the service, and the wait after the first, in milliseconds; it doubles. */
-const mostUnsent = 6;
-const firstWait = 1_000;
-/** The wait before a failed request with a single chunk is sent again. */
+/** Maximum times to send a single chunk whose failure may be temporary, and the wait before it is sent again. */
+const mostTries = 3;
 const betweenTries = 2_000;
 
 /**
- * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail and
- * continues with the others. Throws SkipError if the document is given up.
+ * Adds chunks, the first with number `from`, in order, and yields those of each request once they are added. If a request fails, its
+ * chunks are sent one by one: because of one chunk, the service refuses, or fails to index, all chunks of a request. Notes chunks that fail
+ * and continues with the others. Throws SkipError if the document is given up.
  */
-async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
+async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): AsyncGenerator<readonly ChunkCopy[]> {
   const { options } = copy;
-  const search = new FaultSearch();
+  const queue: ChunkWithChildren[] = [];
   const failures: string[] = [];
-  for (let next = from; ; ) {
-    const rows = ofOneRequest(await copy.planned.from(next, Math.min(options.batchSize.size, search.most(next))));
+  let [next, most, tries] = [from, chunksOfRequest, 0];
+  let alone = from; // chunks before this number are sent one by one
+  for (;;) {
+    queue.push(...(await take(chunks, chunksOfRequest - queue.length)));
+    const rows = ofOneRequest(queue.slice(0, next < alone ? 1 : most));
     if (rows.length === 0) return;
     const added = await addRequest(copy, next, rows);
-    if (added.kind === "limited") {
-      options.batchSize.keepTo(added.most);
+    if (added.limit !== undefined) {
+      most = added.limit;
       continue;
     }
-    if (added.kind === "lost" && rows.length > 1) continue; // the next request is smaller
     const kept = await keepIndexed(copy, rows, added.chunks);
+    queue.splice(0, kept.length);
+    next += kept.length;
     if (kept.length > 0) {
-      next += kept.length;
-      failures.length = 0;
-      search.added();
+      [failures.length, tries] = [0, 0];
       yield kept;
     }
-    const left = rows.slice(kept.length);
-    const [faulty] = left;
-    if (!faulty) continue;
-    const { reason } = added;
-    const step = search.failed(next, left.length, added.kind !== "faulty");
-    if (step === "again") await options.sleep(betweenTries, options.signal);
-    if (step !== "give up") continue;
+    const [faulty] = queue;
+    if (kept.length === rows.length || !faulty) continue;
+    if (rows.length > 1) {
+      alone = next + rows.length - kept.length;
+      continue;
+    }
+    const { reason, mayPass } = added;
+    tries++;
+    if (mayPass && tries < mostTries) {
+      await options.sleep(betweenTries, options.signal);
+      continue;
+    }
     copy.fail("chunk", faulty, reason);
+    queue.shift();
     next++;
+    tries = 0;
     failures.push(reason);
     const areAlike = copy.ids.size === 0 && new Set(failures).size === 1;
     if (failures.length < (areAlike ? mostAlike : mostFailures)) continue;
@@ -192,157 +193,8 @@ async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<read
   }
 }
 
-/** Keeps the chunks before the first that could not be indexed. Deletes the others from the end; they are added again in order. */
-async function keepIndexed(
-  copy: DocumentCopy,
-  rows: readonly ChunkWithChildren[],
-  chunks: readonly StoredChunk[],
-): Promise<readonly ChunkCopy[]> {
-  for (const { id } of chunks) copy.ids.add(id);
-  const faulty = chunks.findIndex(({ status }) => status === "error");
-  const good = faulty < 0 ? chunks : chunks.slice(0, faulty);
-  for (let at = chunks.length - 1; at >= good.length; at--) {
-    const [chunk, row] = [chunks[at], rows[at]];
-    if (chunk && row) await removeChunk(copy, chunk.id, row.id);
-  }
-  return good.flatMap(({ id, enabled }, at) => {
-    const row = rows[at];
-    return row ? [{ row, id, enabled, attachment_ids: [] }] : [];
-  });
-}
-
-/** A chunk as the service stored it. */
-interface StoredChunk {
-  readonly id: string;
-  readonly status: string | null;
-  readonly enabled: boolean;
-  /** The service's own words on why it could not index the chunk; empty if unknown. */
-  readonly error: string;
-}
-
-/**
- * The outcome of a request that adds chunks. `limited`: the service accepts at most `most` per request. `added`: it stored the chunks, but
- * may not have indexed all. `faulty`: it refused one of them. `lost`: there was no answer, and nothing was added; requests are now smaller.
- * `reason`: why not all chunks were added and indexed, as a sentence.
- */
-type Added =
-  | { readonly kind: "limited"; readonly most: number }
-  | { readonly kind: "added" | "faulty" | "lost"; readonly chunks: readonly StoredChunk[]; readonly reason: string };
-
-/** Status codes of refusals because of the chunks' content. */
-const badTexts: readonly number[] = [400, 413, 422];
-
-/**
- * Adds chunks after the last one, and repeats a request that does not reach the service. `first`: the number of the first. Throws SkipError
- * if no request can succeed.
- */
-async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
-  const { options, place, plan } = copy;
-  const { batchSize, writer, sleep, signal } = options;
-  let found: readonly StoredChunk[] = [];
-  const find = async () => {
-    found = await findAdded(copy, rows);
-    return found.length > 0 ? { ids: found.map(({ id }) => id) } : undefined;
-  };
-  const texts = rows.map((row) => newChunk(row, plan.doc_form));
-  let took = 0;
-  const onAnswer = (milliseconds: number) => {
-    took = milliseconds;
-  };
-  const facts = { write: "add chunks", first, rows: rows.length } as const;
-  for (let tries = 1; ; tries++) {
-    const prepared = writer.addChunks(place, texts);
-    const request = { ...prepared, send: (hooks?: SendHooks) => prepared.send({ ...hooks, onAnswer }) };
-    const executed = await write(copy, { facts, request }, { find, tries: 1 });
-    if (executed.wasLost) batchSize.lost(rows.length);
-    if (executed.kind === "done") {
-      const chunks = executed.value ?? found;
-      const faulty = chunks.find(({ status }) => status === "error");
-      if (!executed.wasLost && !faulty) batchSize.answered(rows.length, took);
-      const said = faulty?.error ? `: ${faulty.error}` : "";
-      return { kind: "added", chunks, reason: `the service stored it and could not index it${said}` };
-    }
-    const { reason } = executed;
-    if (executed.kind === "refused") {
-      const most = limitIn(executed.message);
-      if (most !== undefined && most < rows.length) return { kind: "limited", most };
-      if (badTexts.includes(executed.status)) return { kind: "faulty", chunks: [], reason };
-      throw astray(copy, reason);
-    }
-    if (executed.wasLost) return { kind: "lost", chunks: [], reason };
-    if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${reason}`);
-    await sleep(firstWait * 2 ** (tries - 1), signal);
-  }
-}
-
-/**
- * Looks for the chunks of a request after the existing copies. Returns none unless all of them are there, because a request is stored as a
- * whole. Chunks before the last copy came late from an earlier request: they must not count, because they are in the wrong place.
- */
-async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[]): Promise<readonly StoredChunk[]> {
-  const all = await readTail(copy, copy.ids.size);
-  const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
-  const isRun = (at: number) =>
-    rows.every((row, each) => {
-      const chunk = tail[at + each];
-      return chunk !== undefined && haveSameTexts(row, chunk);
-    });
-  const start = tail.findIndex((_, at) => isRun(at));
-  return start < 0 ? [] : tail.slice(start, start + rows.length).map((chunk) => ({ ...chunk, error: "" }));
-}
-
-/** Reads the limit from the service's own words: it has no code for this refusal. */
-function limitIn(message: string): number | undefined {
-  const [, most] = /^exceeded maximum segments limit of (\d+)/i.exec(message) ?? [];
-  return most === undefined || Number(most) < 1 ? undefined : Number(most);
-}
-
-/** Maximum times to send a single chunk whose failure may be temporary. */
-const mostTries = 3;
-
-/** The next step after a request that failed. `narrower`: the same chunks again, in smaller requests. */
-type AfterFault = "narrower" | "again" | "give up";
-
-/**
- * Finds the chunks that make requests fail: because of one chunk, the service refuses, or fails to index, all chunks of a request. The
- * chunks of such a request are halved until the faulty one is alone.
- */
-export class FaultSearch {
-  /** The number of the chunk after the smallest failed request: the faulty chunk is before it. */
-  #end = 0;
-  #tries = 0;
-
-  /** Maximum chunks of a request that begins with chunk number `next`. */
-  most(next: number): number {
-    return next < this.#end ? Math.max(1, Math.floor((this.#end - next) / 2)) : Number.POSITIVE_INFINITY;
-  }
-
-  /** Chunks were added. */
-  added(): void {
-    this.#tries = 0;
-  }
-
-  /** A request for this many chunks failed, the first with this number; `mayPass`: a retry may succeed. */
-  failed(first: number, chunks: number, mayPass: boolean): AfterFault {
-    this.#end = first + chunks;
-    if (chunks > 1) return "narrower";
-    this.#tries++;
-    if (mayPass && this.#tries < mostTries) return "again";
-    this.#tries = 0;
-    return "give up";
-  }
-}
-
-/** Approximate maximum bytes of text in one request; a single chunk may be larger. */
-const mostBytes = 1_000_000;
-
-interface Texts {
-  readonly content: string;
-  readonly answer: string | null;
-}
-
 /** The first chunks that fit into one request: fewer if they are long, but at least one. */
-export function ofOneRequest<T extends Texts>(chunks: readonly T[]): readonly T[] {
+export function ofOneRequest<T extends Pick<ChunkRow, "content" | "answer">>(chunks: readonly T[]): readonly T[] {
   let bytes = 0;
   const tooMany = chunks.findIndex(({ content, answer }, at) => {
     bytes += Buffer.byteLength(content) + Buffer.byteLength(answer ?? "");
@@ -351,8 +203,82 @@ export function ofOneRequest<T extends Texts>(chunks: readonly T[]): readonly T[
   return tooMany < 0 ? chunks : chunks.slice(0, tooMany);
 }
 
-/** Deletes a chunk that this copy added. */
-async function removeChunk(copy: DocumentCopy, id: string, oldId: string | null): Promise<void> {
-  await deleteChunk(copy, id, oldId);
-  copy.ids.delete(id);
+/** Keeps the chunks before the first that could not be indexed. Deletes the others from the end; they are added again in order. */
+async function keepIndexed(
+  copy: DocumentCopy,
+  rows: readonly ChunkWithChildren[],
+  chunks: readonly StoredChunk[],
+): Promise<readonly ChunkCopy[]> {
+  for (const { id } of chunks) copy.ids.add(id);
+  const stored = rows.flatMap((row, at) => (chunks[at] ? [{ ...chunks[at], row, attachment_ids: [] }] : []));
+  const faulty = stored.findIndex(({ status }) => status === "error");
+  if (faulty < 0) return stored;
+  for (const { id, row } of stored.slice(faulty).reverse()) await copy.deleteChunk(id, row.id);
+  return stored.slice(0, faulty);
+}
+
+/** A chunk as the service stored it. */
+interface StoredChunk extends Pick<HashedChunk, "id" | "status" | "enabled"> {
+  /** The service's own words on why it could not index the chunk. */
+  readonly error?: string;
+}
+
+/** The outcome of a request that adds chunks. */
+interface Added {
+  /** The chunks that the service stored; it may not have indexed all of them. */
+  readonly chunks: readonly StoredChunk[];
+  /** Why not all chunks were added and indexed, as a sentence. */
+  readonly reason: string;
+  /** Whether the same request may succeed later. */
+  readonly mayPass: boolean;
+  /** The service accepts at most this many chunks in one request, and refused more. */
+  readonly limit?: number;
+}
+
+/** Status codes of refusals because of the chunks' content. */
+const badTexts: readonly number[] = [400, 413, 422];
+
+/** Adds chunks after the last one. `first`: the number of the first. Throws SkipError if no request can succeed. */
+async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
+  let found: readonly StoredChunk[] = [];
+  const find = async () => {
+    found = await findAdded(copy, rows);
+    return found.length > 0 ? { ids: found.map(({ id }) => id) } : undefined;
+  };
+  const facts = { write: "add chunks", first, rows: rows.length } as const;
+  const texts = rows.map((row) => newChunk(row, copy.docForm));
+  const ended = await copy.write({ facts, request: copy.writer.addChunks(copy.place, texts) }, find, 1);
+  if (ended.kind === "done") {
+    const chunks: readonly StoredChunk[] = ended.value ?? found;
+    const said = chunks.find(({ status }) => status === "error")?.error;
+    const reason = `the service stored it and could not index it${said ? `: ${said}` : ""}`;
+    return { chunks, reason, mayPass: true };
+  }
+  const { reason } = ended;
+  if (ended.kind === "refused") {
+    const limit = limitIn(ended.message);
+    if (limit !== undefined && limit < rows.length) return { chunks: [], reason, mayPass: true, limit };
+    if (badTexts.includes(ended.status)) return { chunks: [], reason, mayPass: false };
+    throw copy.astray(reason);
+  }
+  if (!ended.wasLost) throw new SkipError(`the service accepts no requests: ${reason}`);
+  return { chunks: [], reason, mayPass: true };
+}
+
+/**
+ * Looks for the chunks of a request after the existing copies. Returns none unless all of them are there, because a request is stored as a
+ * whole. Chunks before the last copy came late from an earlier request: they must not count, because they are in the wrong place.
+ */
+async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[]): Promise<readonly StoredChunk[]> {
+  const all = await readHashes(copy.options.api, copy.place);
+  const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
+  const hashes = rows.map(textsHash);
+  const start = tail.findIndex((_, at) => hashes.every((hash, each) => tail[at + each]?.hash === hash));
+  return start < 0 ? [] : tail.slice(start, start + rows.length);
+}
+
+/** Reads the limit from the service's own words: it has no code for this refusal. */
+function limitIn(message: string): number | undefined {
+  const [, most] = /^exceeded maximum segments limit of (\d+)/i.exec(message) ?? [];
+  return most === undefined || Number(most) < 1 ? undefined : Number(most);
 }

@@ -1,9 +1,8 @@
-import type { Listed } from "../../client/check-answer.js";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Client } from "../../client/open-client.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
-import { readList } from "../../crawl/read-list.js";
+import { readWholeList } from "../../crawl/read-whole-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
@@ -14,8 +13,8 @@ import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
-import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOfPlan } from "./compare-with-target.js";
+import { applyCopy } from "./apply-copy.js";
+import { compareLive, copiesOf } from "./compare-with-target.js";
 import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,
@@ -29,6 +28,7 @@ import {
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
+import type { ApplyOptions } from "./document-work.js";
 import { type PlannedCopy, planCopy } from "./plan-copy.js";
 import { chunkReader, keepComing } from "./read-dump.js";
 
@@ -45,24 +45,26 @@ export const copyRun: CopyRun = async (given) => {
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
   const folder = copyFolderOf(old.folder, baseUrl);
+  const context = { old, options, isSame: isSameService(old.manifest.service.base_url, baseUrl) };
   if (apply) {
     await using session = await openSession(old, folder, { ...options, another: dataset === "new" });
-    return await applyToTarget({ old, options: { ...options, signal: session.signal } }, session);
+    return await applyToTarget({ ...context, options: { ...options, signal: session.signal } }, session);
   }
   await refuseLinksBeside(old.folder);
   const id = { runId: old.manifest.run_id, baseUrl };
   const facts = dataset === "new" ? noFacts : await readJournalFacts(folder, id);
   await using target = await openTarget(options, old.manifest.documents);
-  return resultOf({ old, options }, await plan({ old, options }, target.client, facts));
+  return resultOf(context, await plan(context, target.client, facts));
 };
 
 interface CopyContext {
   readonly old: Dump;
   readonly options: CopyOptions;
+  /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
+  readonly isSame: boolean;
 }
 
-function plan({ old, options }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
-  const isSame = isSameService(old.manifest.service.base_url, options.baseUrl);
+function plan({ old, options, isSame }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
   return planCopy(api, { ...options, dump: old, facts, isSameService: isSame });
 }
 
@@ -75,17 +77,16 @@ async function applyToTarget(context: CopyContext, session: Session): Promise<Co
   const planned = await plan(context, api, journal.facts);
   const shown = resultOf(context, planned);
   if (!(await confirm(shown)).go) return shown;
-  for (const id of planned.gone) await journal.forget(id);
   progress.step = "writing";
   const applied = await writeCopy(context, planned.plan, { ...writing, progress });
-  const proved = await proveCopy(context, session, planned.plan, applied);
+  const proved = await proveCopy(context, session, applied);
   return resultOf(context, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }
 
 function writeCopy(
   { old, options }: CopyContext,
   plan: CopyPlan,
-  writing: Omit<ApplyCopyOptions, "readChunks">,
+  writing: Omit<ApplyOptions, "readChunks">,
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
@@ -119,15 +120,14 @@ function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy
  * else. `differences` is null if there are no copies. Throws StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
-  { old, options }: CopyContext,
+  { old, options, isSame }: CopyContext,
   { api, folder, journal }: Session,
-  plan: CopyPlan,
   applied: AppliedCopy,
 ): Promise<Pick<CopyResult, "differences" | "proof">> {
   options.progress.step = "proving";
   const pairs = applied.copied.documents.flatMap((document) => pairOf(document) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
-  const copies = copiesOfPlan(plan, journal.facts, applied);
+  const copies = copiesOf(journal.facts, isSame, applied);
   const { progress, memory, signal } = options;
   const place = { api, service: options, name: "after", dir: folder, progress } as const;
   const { dump, differences } = await compareLive({ ...place, old, pairs, copies, memory, signal });
@@ -152,12 +152,11 @@ async function findStrangers(
   const made = new Set([...documents.values()].map(({ target_id }) => target_id));
   const differences: CopyDifference[] = [];
   for (const [key, { id, existed }] of datasets) {
-    const rows: Listed[] = [];
-    const list = async () => {
-      for await (const page of readList((at) => api.documents(id, at), new Prefetch(1))) rows.push(...page.rows);
-    };
-    if (!existed) await ifThere(list); // if it is gone, the comparison reports each copy anyway
-    for (const row of rows) {
+    if (existed) continue;
+    const read = (page: number, limit: number) => api.documents(id, page, limit);
+    const list = await ifThere(() => readWholeList("documents", read, new Prefetch(1)));
+    // If the dataset is gone, the comparison reports each copy anyway.
+    for (const row of list?.rows ?? []) {
       if (made.has(row.id)) continue;
       const reason = `it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`;
       differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });

@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { textIn } from "../../compare/document-rows.js";
 import type { LoadOptions } from "../../compare/load-document-rows.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
@@ -38,95 +37,65 @@ export async function readDetails(connection: Connection, dump: Dump, options: L
 
 type DetailsRow = Readonly<Record<string, unknown>>;
 
-/** A column with the function that parses its value; null if the row lacks it. */
-function column<T>(read: (value: unknown) => T) {
-  return v.optional(v.pipe(v.unknown(), v.transform(read)), null);
+export type DatasetDetails = ReturnType<typeof datasetFrom>;
+
+/**
+ * The settings of a dataset, from a row or an answer of the service; lists and objects may be JSON texts. Null and undefined: the service
+ * did not show them.
+ */
+export function datasetFrom(row: DetailsRow) {
+  const tags = listIn(row.tags)?.flatMap(({ name }) => textIn(name) ?? []);
+  return {
+    dataset_id: idIn(row.dataset_id),
+    name: textIn(row.name),
+    description: textIn(row.description),
+    permission: textIn(row.permission),
+    indexing_technique: textIn(row.indexing_technique),
+    embedding_model: textIn(row.embedding_model),
+    embedding_model_provider: textIn(row.embedding_model_provider),
+    doc_form: textIn(row.doc_form),
+    retrieval_model: objectIn(row.retrieval_model),
+    summary_index_setting: objectIn(row.summary_index_setting),
+    fields: ownFields(row.doc_metadata)?.map(({ name, type }) => ({ name, type: textIn(type) ?? "string" })),
+    built_in_fields: truthIn(row.built_in_field_enabled),
+    tags: tags && [...new Set(tags)],
+    runtime_mode: textIn(row.runtime_mode),
+    pipeline_id: textIn(row.pipeline_id),
+  };
 }
 
-const [id, text, truth, object] = [column(idIn), column(textIn), column(truthIn), column(objectIn)];
+export type DocumentDetails = ReturnType<typeof documentFrom>;
 
-/** The columns with a dataset's settings, as far as the run could read them; null and undefined: the service did not show them. */
-const datasetColumns = v.object({
-  dataset_id: id,
-  name: text,
-  description: text,
-  permission: text,
-  indexing_technique: text,
-  embedding_model: text,
-  embedding_model_provider: text,
-  doc_form: text,
-  retrieval_model: object,
-  summary_index_setting: object,
-  doc_metadata: column(ownFields),
-  built_in_field_enabled: truth,
-  tags: column((value) => listIn(value) && [...new Set(listIn(value)?.flatMap(({ name }) => textIn(name) ?? []))]),
-  runtime_mode: text,
-  pipeline_id: text,
-});
-
-const dataset = v.pipe(
-  datasetColumns,
-  v.transform(({ doc_metadata, built_in_field_enabled: built_in_fields, ...others }) => ({
-    ...others,
-    /** The dataset's metadata fields, without built-in ones. */
-    fields: doc_metadata?.map(({ name, type }) => ({ name, type: textIn(type) ?? "string" })),
-    built_in_fields,
-  })),
-);
-export type DatasetDetails = Readonly<v.InferOutput<typeof dataset>>;
-
-/** The settings of a dataset, from a row or an answer of the service; lists and objects may be JSON texts. */
-export function datasetFrom(row: DetailsRow): DatasetDetails {
-  return v.parse(dataset, row);
+/** The settings of a document, from a row. */
+export function documentFrom(row: DetailsRow) {
+  return {
+    dataset_id: idIn(row.dataset_id),
+    document_id: idIn(row.document_id),
+    name: textIn(row.name),
+    doc_form: textIn(row.doc_form),
+    doc_language: textIn(row.doc_language),
+    values: (ownFields(row.doc_metadata) ?? []).map(({ name, value = null }) => ({ name, value })),
+    data_source_type: textIn(row.data_source_type),
+    /** Mode and rules, as the service expects them; the mode `automatic` has no rules. Null if the service does not show all of it. */
+    process_rule: processRuleFrom(objectIn(row.process_rule)),
+    archived: truthIn(row.archived),
+    enabled: truthIn(row.enabled),
+    indexing_status: textIn(row.indexing_status),
+  };
 }
-
-const documentColumns = v.object({
-  dataset_id: id,
-  document_id: id,
-  name: text,
-  doc_form: text,
-  doc_language: text,
-  doc_metadata: column(ownFields),
-  data_source_type: text,
-  /** Mode and rules, as the service expects them; the mode `automatic` has no rules. Null if the service does not show all of it. */
-  process_rule: column((value) => processRuleFrom(objectIn(value))),
-  archived: truth,
-  enabled: truth,
-  indexing_status: text,
-});
-
-const document = v.pipe(
-  documentColumns,
-  v.transform(({ doc_metadata, ...others }) => ({
-    ...others,
-    /** The values of the dataset's metadata fields, without built-in ones. */
-    values: (doc_metadata ?? []).map(({ name, value = null }) => ({ name, value })),
-  })),
-);
-export type DocumentDetails = Readonly<v.InferOutput<typeof document>>;
-
-/** The settings of a document from the values of its columns. */
-export function documentFrom(row: DetailsRow): DocumentDetails {
-  return v.parse(document, row);
-}
-
-const columns = {
-  datasets: Object.keys(datasetColumns.entries),
-  document_details: Object.keys(documentColumns.entries),
-};
 
 async function* rowsOf(
   connection: Connection,
   dump: Dump,
-  kind: keyof typeof columns,
+  kind: "datasets" | "document_details",
   { signal }: LoadOptions,
 ): AsyncGenerator<DetailsRow> {
   const [file] = dump.tablesOf([kind]) ?? [];
   if (!file) return;
   const { sql } = await checkRows(dump, file, { signal });
-  const row = `to_json({${columns[kind].map((name) => `'${name}': "${name}"`).join(", ")}})::VARCHAR`;
   try {
-    for await (const texts of streamTexts(connection, row, sql)) for (const text of texts) yield JSON.parse(text);
+    for await (const texts of streamTexts(connection, "to_json(row)::VARCHAR", `${sql} row`))
+      for (const text of texts) yield JSON.parse(text);
   } catch (error) {
     throw dump.unreadable(file, error);
   }

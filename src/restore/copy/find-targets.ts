@@ -4,22 +4,22 @@ import { textIn } from "../../compare/document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readDatasets, readWholeList } from "../../crawl/read-whole-list.js";
 import { SkipError, StopError, UsageError } from "../../errors.js";
-import { type JournalFacts, noFacts } from "../journal-facts.js";
+import type { JournalFacts } from "../journal-facts.js";
 import { shownId } from "../target.js";
-import type { DatasetTarget } from "./copy-plan.js";
+import { type DatasetTarget, wishedName } from "./copy-plan.js";
 
-/** A dataset for the documents of one form, with its preferred name. */
-interface WishedDataset {
+/** A dataset for the documents of one form. `dataset_name`: its id if the run does not know its name. */
+export interface WishedDataset {
   readonly key: string;
-  /** Id in the dump. */
+  /** Id and name in the dump. */
   readonly dataset_id: string;
-  readonly name: string;
+  readonly dataset_name: string;
   /** Null if it has no documents. */
   readonly form: string | null;
 }
 
 interface TargetOptions {
-  /** `new`: new datasets, even if the journal has some. An id: that dataset. Undefined: those in the journal, otherwise new ones. */
+  /** An id: that dataset. Otherwise those in the journal, or new ones. */
   readonly dataset: string | undefined;
   readonly facts: JournalFacts;
 }
@@ -27,37 +27,31 @@ interface TargetOptions {
 /** A dataset of the target for documents of the dump. */
 export interface FoundTarget {
   readonly target: DatasetTarget;
-  /** Its settings and documents; null if it is new. */
-  readonly there: { readonly settings: Listed; readonly documents: KnownIds } | null;
-  /** This restore did not make it, so it keeps its own settings. */
-  readonly existed: boolean;
-}
-
-interface FoundTargets {
-  /** By key. */
-  readonly targets: ReadonlyMap<string, FoundTarget>;
-  /** Keys of datasets that are gone. */
-  readonly gone: readonly string[];
-  readonly warnings: readonly string[];
+  /** Null if it is new. */
+  readonly there: {
+    readonly settings: Listed;
+    readonly documents: ReadonlySet<string>;
+    /** Why some documents may be missing, as a sentence; null if the list is proved complete. */
+    readonly flaw: string | null;
+    /** This restore did not make it, so it keeps its own settings. */
+    readonly existed: boolean;
+  } | null;
 }
 
 /**
- * Finds the datasets of the target for those of a dump, and free names for new ones. Throws UsageError if the dataset that the
- * owner named cannot be used.
+ * Finds the datasets of the target for those of a dump, by key, and free names for new ones. Throws UsageError if the dataset that the
+ * owner named cannot be used; StopError if the service does not show what it has.
  */
 export async function findTargets(
   api: TargetApi,
   wished: readonly WishedDataset[],
   { dataset, facts }: TargetOptions,
-): Promise<FoundTargets> {
-  const known = (dataset === "new" ? noFacts : facts).datasets;
+): Promise<{ readonly targets: ReadonlyMap<string, FoundTarget>; readonly warnings: readonly string[] }> {
   const targets = new Map<string, FoundTarget>();
-  const gone: string[] = [];
   for (const { key } of wished) {
-    const { id, existed = false } = known.get(key) ?? {};
+    const { id, existed = false } = facts.datasets.get(key) ?? {};
     const found = id === undefined ? undefined : await findDataset(api, id, existed);
     if (found) targets.set(key, found);
-    else if (id !== undefined) gone.push(key);
   }
   const [named] = wished;
   if (dataset !== undefined && dataset !== "new" && named) {
@@ -66,15 +60,34 @@ export async function findTargets(
   }
   const fresh = wished.filter(({ key }) => !targets.has(key));
   const flaw = fresh.length > 0 ? await nameFresh(api, fresh, targets) : null;
-  const flaws = [...[...targets.values()].map(({ there }) => there?.documents.flaw ?? null), flaw];
-  return { targets, gone, warnings: flaws.filter((each) => each !== null) };
+  const flaws = [...[...targets.values()].map(({ there }) => there?.flaw ?? null), flaw];
+  return { targets, warnings: flaws.filter((each) => each !== null) };
 }
 
+/** A dataset of the target; undefined if the target has none with this id. */
 async function findDataset(api: TargetApi, id: string, existed: boolean): Promise<FoundTarget | undefined> {
-  const settings = await askDataset(api, id);
+  const settings = await api.dataset(id).catch((error: unknown) => {
+    // without a code, the service does not know the URL
+    if (error instanceof SkipError && error.status === 404 && error.code !== undefined) return undefined;
+    return stop(error, `the target does not return its dataset ${shownId(id)}`);
+  });
   if (!settings) return undefined;
-  const documents = await askDocuments(api, id);
-  return { target: { kind: "there", id, name: textIn(settings.name) ?? id }, there: { settings, documents }, existed };
+  const read = (page: number, limit: number) => api.documents(id, page, limit);
+  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) =>
+    stop(error, `the documents of the dataset ${shownId(id)} of the target cannot be listed`),
+  );
+  const flaw = `the list of documents of the dataset ${shownId(id)} of the target ${flawText(list)}`;
+  const documents = new Set(list.rows.map((row) => row.id));
+  return {
+    target: { kind: "there", id, name: textIn(settings.name) ?? id },
+    there: { settings, documents, flaw: list.problems.length > 0 ? flaw : null, existed },
+  };
+}
+
+/** Throws StopError for a list or record that the service does not return, or not to this key. */
+function stop(error: unknown, what: string): never {
+  if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
+  throw new StopError(`${what}: ${error.message}`, { cause: error });
 }
 
 /** The owner can name one dataset, which accepts documents of one dataset of the dump and of one form. */
@@ -107,7 +120,7 @@ async function findNamed(api: TargetApi, id: string, { form, facts, known }: Nam
   const found = await findDataset(api, id, true);
   if (!found?.there) throw refusal(`the target has no dataset ${shownId(id)}`);
   const own = new Set([...facts.documents.values()].map(({ target_id }) => target_id));
-  const foreign = [...found.there.documents.ids].find((document) => !own.has(document));
+  const foreign = [...found.there.documents].find((document) => !own.has(document));
   const standing = textIn(found.there.settings.doc_form);
   const other = "name an empty one, or make one with --dataset new";
   if (foreign !== undefined)
@@ -125,20 +138,26 @@ function refusal(message: string): UsageError {
   return new UsageError("The documents cannot be restored there:", [{ path: "--dataset", message }]);
 }
 
-/** Gives every new dataset a unique name, both in the plan and at the target. */
+/** Gives every new dataset a unique name, both in the plan and at the target. Returns why a name may be taken, if it may. */
 async function nameFresh(
   api: TargetApi,
   fresh: readonly WishedDataset[],
   targets: Map<string, FoundTarget>,
 ): Promise<string | null> {
-  const { ids: names, flaw } = await askNames(api);
-  const taken = new Set(names);
-  for (const { key, name: wish } of fresh) {
-    const name = freeName(wish, taken);
+  const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
+  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) =>
+    stop(error, `the datasets of the target cannot be listed, ${hint}`),
+  );
+  const taken = new Set(list.rows.map(({ name }) => textIn(name) ?? ""));
+  for (const wish of fresh) {
+    const name = freeName(wishedName(wish), taken);
     taken.add(name);
-    targets.set(key, { target: { kind: "new", name }, there: null, existed: false });
+    targets.set(wish.key, { target: { kind: "new", name }, there: null });
   }
-  return flaw;
+  if (list.problems.length > 0) return `the list of datasets of the target ${flawText(list)}`;
+  const limited =
+    "the target does not support include_all: a dataset that the key is not a member of may have the name already";
+  return list.limited ? limited : null;
 }
 
 /** Maximum characters of a dataset's name, as the service counts them: POST /datasets refuses a longer one. */
@@ -161,47 +180,3 @@ export type TargetApi = Pick<KnowledgeApi, "dataset" | "datasets" | "documents" 
 
 /** How many pages to prefetch. */
 const pagesAhead = 8;
-
-/** A dataset of the target; undefined if the target has none with this id. Throws StopError if the service does not answer that. */
-async function askDataset(api: TargetApi, id: string): Promise<Listed | undefined> {
-  try {
-    return await api.dataset(id);
-  } catch (error) {
-    if (!(error instanceof SkipError)) throw error;
-    if (error.status === 404 && error.code !== undefined) return undefined; // without a code, the service does not know the URL
-    throw new StopError(`the target does not return its dataset ${shownId(id)}: ${error.message}`, { cause: error });
-  }
-}
-
-/** A list of the target. */
-interface KnownIds {
-  readonly ids: ReadonlySet<string>;
-  /** Why some may be missing, as a sentence; null if the list is proved complete. */
-  readonly flaw: string | null;
-}
-
-/** Lists the documents of a dataset of the target. Throws StopError if the service does not list them. */
-async function askDocuments(api: TargetApi, id: string): Promise<KnownIds> {
-  const read = (page: number, limit: number) => api.documents(id, page, limit);
-  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
-    if (!(error instanceof SkipError)) throw error;
-    const what = `the documents of the dataset ${shownId(id)} of the target cannot be listed`;
-    throw new StopError(`${what}: ${error.message}`, { cause: error });
-  });
-  const flaw = `the list of documents of the dataset ${shownId(id)} of the target ${flawText(list)}`;
-  return { ids: new Set(list.rows.map((row) => row.id)), flaw: list.problems.length > 0 ? flaw : null };
-}
-
-/** Lists the names of the target's datasets. Throws StopError if the service does not list them. */
-async function askNames(api: TargetApi): Promise<KnownIds> {
-  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
-    if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
-    const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
-    throw new StopError(`the datasets of the target cannot be listed, ${hint}: ${error.message}`, { cause: error });
-  });
-  const limited =
-    "the target does not support include_all: a dataset that the key is not a member of may have the name already";
-  const flaw = list.problems.length > 0 ? `the list of datasets of the target ${flawText(list)}` : null;
-  const names = list.rows.map(({ name }) => name).filter((name) => typeof name === "string");
-  return { ids: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };
-}

@@ -2,10 +2,10 @@ import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { RowDifference } from "../result.js";
 import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
-import { readChildren, type StandingChild } from "../target-rows.js";
+import { ifThere, readChildren, type StandingChild, standingChunk } from "../target-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import { type ChunkCopy, type DocumentCopy, type RowOutcome, readChunk, write, writing } from "./document-work.js";
+import { type ChunkCopy, type DocumentCopy, type RowOutcome, whyNotDeleted } from "./document-work.js";
 
 /** How many child lists to read at once. */
 const listsAtOnce = 8;
@@ -27,12 +27,11 @@ export class Finish {
   }
 
   async finish(chunks: readonly ChunkCopy[]): Promise<void> {
-    const { options, place } = this.#copy;
+    const { options, place, plan } = this.#copy;
+    const hasChildren = plan.children > 0 || plan.doc_form === "hierarchical_model"; // the service makes some itself
     for (let at = 0; at < chunks.length; at += listsAtOnce) {
       const some = chunks.slice(at, at + listsAtOnce);
-      const lists = this.#copy.hasChildren
-        ? await Promise.all(some.map(({ id }) => readChildren(options.api, place, id)))
-        : [];
+      const lists = hasChildren ? await Promise.all(some.map(({ id }) => readChildren(options.api, place, id))) : [];
       for (const [each, chunk] of some.entries()) await this.#finishChunk(chunk, lists[each]);
     }
   }
@@ -57,13 +56,27 @@ export class Finish {
     const isWhole = failed.length === failures;
     const unsettled = journal.mayShowUp("add child", plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
-    const disabled = disableAsPlanned(this.#copy, now, isWhole);
-    const next = await disabled.next();
-    if (!next.done) this.#waiting.push(resumeAt(next.value, disabled));
+    const disabling = this.#disable(now, isWhole);
+    const next = await disabling.next();
+    if (!next.done) this.#waiting.push(resumeAt(next.value, disabling));
   }
 
-  /** Binds a chunk's attachments, as far as possible, and returns the chunk's new state. Notes failures. */
+  /**
+   * Disables the copy of a disabled chunk, which then accepts no other change, and counts a chunk that is complete. `isWhole`: its
+   * attachments and children are.
+   */
+  async *#disable({ row, id, enabled, attachment_ids }: ChunkCopy, isWhole: boolean): Waiting<void> {
+    if (enabled && !row.enabled) {
+      const ended = yield* this.#copy.writing(disableChunk(this.#copy, row.id, { ...row, id, attachment_ids }));
+      if (ended.kind !== "done")
+        return this.#copy.fail("chunk", row, `it is there, but could not be disabled: ${ended.reason}`);
+    }
+    if (isWhole) this.#copy.options.progress.chunksDone++;
+  }
+
+  /** Binds a chunk's attachments, as far as possible, which enables it, and returns its new state. Notes failures. */
   async #bind(chunk: ChunkCopy): Promise<ChunkCopy> {
+    const { options, place } = this.#copy;
     const noteFailure = (reason: string) =>
       this.#copy.fail("chunk", chunk.row, `not all of its attachments were copied: ${reason}`);
     const ids: string[] = [];
@@ -73,10 +86,17 @@ export class Finish {
       if (id !== undefined) ids.push(id);
       else if (plan) noteFailure(this.#unsent.get(each) ?? "");
     }
-    if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
-    const reason = await bindAttachments(this.#copy, chunk, ids);
-    if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
-    noteFailure(reason);
+    const { row, id, attachment_ids } = chunk;
+    if (ids.length === 0 || isSameSet(ids, attachment_ids)) return chunk;
+    const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
+    const { request } = updateChunk(this.#copy, row.id, row, { ...chunk, attachment_ids: ids });
+    const find = async () => {
+      const there = await ifThere(() => options.api.chunk(place, id));
+      return there && isSameSet(standingChunk(there).attachment_ids, ids) ? { ids: [id] } : undefined;
+    };
+    const ended = await this.#copy.write({ facts, request }, find);
+    if (ended.kind === "done") return { ...chunk, enabled: true, attachment_ids: ids };
+    noteFailure(ended.reason);
     return chunk;
   }
 
@@ -89,7 +109,7 @@ export class Finish {
     // No request lists uploads, so an upload whose answer was lost stays unused.
     const facts = { write: "upload file", old_id: id, name: file.name } as const;
     try {
-      const ended = await write(this.#copy, { facts, request: writer.uploadFile(file) });
+      const ended = await this.#copy.write({ facts, request: writer.uploadFile(file) });
       if (ended.kind === "done" && ended.ids[0] !== undefined) return ended.ids[0];
       this.#unsent.set(id, ended.kind === "done" ? "the service gave the file no id" : ended.reason);
     } catch (error) {
@@ -103,36 +123,6 @@ export class Finish {
 async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
   yield time;
   return yield* work;
-}
-
-/** Disables the copy of a disabled chunk, and counts a chunk that is complete. `isWhole`: its attachments and children are. */
-async function* disableAsPlanned(copy: DocumentCopy, chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
-  const { row, enabled } = chunk;
-  const reason = enabled && !row.enabled ? yield* disabling(copy, chunk) : null;
-  if (reason !== null) copy.fail("chunk", row, `it is there, but could not be disabled: ${reason}`);
-  else if (isWhole) copy.options.progress.chunksDone++;
-}
-
-/** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
-async function* disabling(copy: DocumentCopy, { id, row, attachment_ids }: ChunkCopy): Waiting<string | null> {
-  const ended = yield* writing(copy, disableChunk(copy, row.id, { ...row, id, attachment_ids }));
-  return ended.kind === "done" ? null : ended.reason;
-}
-
-/** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
-async function bindAttachments(
-  copy: DocumentCopy,
-  { id, row, enabled }: ChunkCopy,
-  attachment_ids: readonly string[],
-): Promise<string | null> {
-  const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
-  const { request } = updateChunk(copy, row.id, row, { id, enabled, attachment_ids });
-  const find = async () => {
-    const there = await readChunk(copy, id);
-    return there && isSameSet(there.attachment_ids, attachment_ids) ? { ids: [id] } : undefined;
-  };
-  const ended = await write(copy, { facts, request }, { find });
-  return ended.kind === "done" ? null : ended.reason;
 }
 
 /** Maximum rounds: another one follows a lost answer, because its child may exist twice. */
@@ -183,7 +173,7 @@ async function writeChildren(
   const failed: RowDifference[] = [];
   let wasLost = false;
   const send = async (child: RowWrite<Answered>) => {
-    const outcome = await write(copy, child);
+    const outcome = await copy.write(child);
     wasLost ||= outcome.wasLost;
     return outcome;
   };
@@ -192,9 +182,9 @@ async function writeChildren(
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
   for (const { id } of remove) {
-    const outcome = await send(deleteChild(copy, chunkId, id));
-    if (outcome.kind === "done" || (outcome.kind === "refused" && outcome.status === 404)) continue;
-    const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
+    const problem = whyNotDeleted(await send(deleteChild(copy, chunkId, id)));
+    if (problem === null) continue;
+    const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${problem}`;
     failed.push({ level: "chunk", id: row.id, position: row.position, reason });
   }
   for (const { wanted, there: child } of customize)

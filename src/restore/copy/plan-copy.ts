@@ -5,7 +5,7 @@ import { type Problem, UsageError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
 import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
-import { type JournalFacts, type KnownCopy, noFacts } from "../journal-facts.js";
+import type { JournalFacts, KnownCopy } from "../journal-facts.js";
 import { shownId, unknownDocuments } from "../target.js";
 import { compareDatasetSettings } from "./compare-settings.js";
 import {
@@ -14,19 +14,19 @@ import {
   type DatasetSettings,
   type DocumentPlan,
   datasetKey,
-  wishedName,
+  type EarlierDocument,
 } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
 import { type DatasetDetails, type DumpDetails, datasetFrom } from "./details.js";
-import { type FoundTarget, findTargets, type TargetApi } from "./find-targets.js";
-import { formOf, noRows, planDocument, refusalOf } from "./plan-document.js";
-import { formIn, readDump } from "./read-dump.js";
+import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
+import { planDocument, refusalOf } from "./plan-document.js";
+import { formIn, noRows, readDump } from "./read-dump.js";
 
 type OwnerOptions = "documents" | "dataset" | "memory" | "signal" | "progress";
 
 export interface PlanOptions extends Pick<CopyOptions, OwnerOptions> {
   readonly dump: Dump;
-  /** The datasets and documents that earlier processes of this restore made; `dataset: "new"` ignores them. */
+  /** The datasets and documents that earlier processes of this restore made. */
   readonly facts: JournalFacts;
   /** Whether the target is the service of the dump, which has the attachments already. */
   readonly isSameService: boolean;
@@ -36,8 +36,6 @@ export interface PlannedCopy {
   readonly plan: CopyPlan;
   /** Sentences. */
   readonly warnings: readonly string[];
-  /** Keys of datasets, and ids of documents in the dump, whose copies are in the journal but gone from the target. */
-  readonly gone: readonly string[];
 }
 
 /**
@@ -46,7 +44,7 @@ export interface PlannedCopy {
  * StopError if a file differs from its manifest, or the target does not list what it has.
  */
 export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
-  const { dump, documents, progress } = options;
+  const { dump, documents, facts, progress } = options;
   checkWishes(dump, options);
   progress.step = "reading the run";
   const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
@@ -55,41 +53,31 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const reading = await readDump(dump, { ...options, canUpload });
   const chosen = chooseDatasets(dump, reading, documents);
   progress.step = "asking the service";
-  const wished = chosen.map(({ key, details: { dataset_id }, name, form }) => {
-    return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
-  });
-  const { targets, gone, warnings } = await findTargets(api, wished, options);
-  const facts = options.dataset === "new" ? noFacts : options.facts;
+  const { targets, warnings } = await findTargets(api, chosen, options);
   const judge = refusalOf(dump);
-  const datasets: DatasetPlan[] = [];
-  const goneDocuments: string[] = [];
-  for (const each of chosen) {
-    const { key: dataset_key, details: dataset } = each;
-    const found = targets.get(dataset_key);
-    if (!found) continue;
-    const plans = each.documents.map((document) => {
-      const { document_id } = document;
-      const details = reading.documents.get(documentKey(document));
-      const known = facts.documents.get(document_id);
-      const earlier = known && isThere(known, found) ? { target_id: known.target_id, state: known.state } : null;
-      if (known && !earlier) goneDocuments.push(document_id);
-      const refusal = judge(document, formOf({ document, details, dataset }));
-      const rows = reading.rows.get(documentKey(document)) ?? noRows;
-      return planDocument({ document, dataset_key, dataset, details, earlier, refusal, rows });
+  const datasets = chosen.flatMap((dataset) => {
+    const found = targets.get(dataset.key);
+    if (!found) return [];
+    const plans = dataset.documents.map((document) => {
+      const doc_form = formIn(reading, document);
+      return planDocument({
+        ...{ document, doc_form, dataset_key: dataset.key, dataset: dataset.details },
+        details: reading.documents.get(documentKey(document)),
+        refusal: judge(document, doc_form),
+        earlier: earlierCopy(facts.documents.get(document.document_id), found),
+        rows: reading.rows.get(documentKey(document)) ?? noRows,
+      });
     });
-    datasets.push(planDataset(each, found, plans));
-  }
-  return {
-    plan: { datasets },
-    warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings],
-    gone: [...gone, ...goneDocuments],
-  };
+    return [planDataset(dataset, found, plans)];
+  });
+  return { plan: { datasets }, warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings] };
 }
 
-/** Whether the copy of a document is in the dataset. An incomplete list does not prove that a copy is gone. */
-function isThere({ target_id, target_dataset_id }: KnownCopy, { target, there }: FoundTarget): boolean {
-  if (!there || target.kind === "new" || target.id !== target_dataset_id) return false;
-  return there.documents.flaw !== null || there.documents.ids.has(target_id);
+/** The copy of a document, if it is in the dataset. An incomplete list does not prove that a copy is gone. */
+function earlierCopy(known: KnownCopy | undefined, { target, there }: FoundTarget): EarlierDocument | null {
+  if (!known || !there || target.kind === "new" || target.id !== known.target_dataset_id) return null;
+  const { target_id, state } = known;
+  return there.flaw !== null || there.documents.has(target_id) ? { target_id, state } : null;
 }
 
 /** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
@@ -113,22 +101,22 @@ function dumpProblems(dump: Dump): readonly Problem[] {
 
 /** Plans a dataset: the settings to create it with, and those that are lost. */
 export function planDataset(
-  { key, details, name }: Pick<ChosenDataset, "key" | "details" | "name">,
-  { target, there, existed }: FoundTarget,
+  { key, details, dataset_name }: Pick<ChosenDataset, "key" | "details" | "dataset_name">,
+  { target, there }: FoundTarget,
   documents: readonly DocumentPlan[],
 ): DatasetPlan {
   const standing = there && datasetFrom({ ...there.settings, retrieval_model: there.settings.retrieval_model_dict });
   return {
     key,
     dataset_id: details.dataset_id,
-    dataset_name: name,
+    dataset_name,
     target,
     settings: settingsOf(details),
     fields: details.fields ?? [],
     built_in_fields: details.built_in_fields === true,
     tags: details.tags ?? [],
     equipping: countEquipping(details, standing),
-    losses: settingLosses(details, standing && existed ? standing : null).map(
+    losses: settingLosses(details, there?.existed ? standing : null).map(
       (reason) => ({ part: "settings", rows: 1, reason }) as const,
     ),
     documents,
@@ -178,13 +166,8 @@ function settingLosses(details: DatasetDetails, existing: DatasetDetails | null)
 type DumpedDocument = Manifest["documents"][number];
 
 /** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
-interface ChosenDataset {
-  readonly key: string;
+interface ChosenDataset extends WishedDataset {
   readonly details: DatasetDetails;
-  /** Its id if the run does not know its name. */
-  readonly name: string;
-  /** Null if it is empty. */
-  readonly form: string | null;
   readonly documents: readonly DumpedDocument[];
 }
 
@@ -205,7 +188,7 @@ function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readon
   const ordered = [...datasets.keys()].filter((id) => groups.has(id) || isEmpty(id));
   return [...new Set([...ordered, ...groups.keys()])].flatMap((id): readonly ChosenDataset[] => {
     const details = datasets.get(id) ?? datasetFrom({ dataset_id: id });
-    const named = { details, name: details.name || listings.get(id)?.name || id };
+    const named = { details, dataset_id: id, dataset_name: details.name || listings.get(id)?.name || id };
     const own = groupRows(groups.get(id) ?? [], formOf);
     if (own.size === 0) return [{ ...named, key: id, form: null, documents: [] }];
     const mainForm = mostFrequent((all.get(id) ?? []).map(formOf));

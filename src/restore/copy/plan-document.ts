@@ -1,11 +1,13 @@
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import type { Dump } from "../../dump/open-dump.js";
-import type { AttachmentPlan, DocumentPlan, EarlierDocument, Loss, LossPart, ValuePlan } from "./copy-plan.js";
+import type { DocumentPlan, EarlierDocument, Loss, LossPart, ValuePlan } from "./copy-plan.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
+import type { DocumentRows } from "./read-dump.js";
 
 /** All facts that the plan of a document needs. */
 export interface DocumentFacts {
   readonly document: Manifest["documents"][number];
+  readonly doc_form: string;
   readonly dataset_key: string;
   readonly dataset: DatasetDetails;
   /** Undefined if the run could not read them. */
@@ -18,7 +20,7 @@ export interface DocumentFacts {
 
 /** Plans a document. A refused one has no other losses, because none of it is copied. */
 export function planDocument(facts: DocumentFacts): DocumentPlan {
-  const { document, dataset_key, dataset, details, refusal, rows } = facts;
+  const { document, doc_form, dataset_key, dataset, details, refusal, earlier, rows } = facts;
   const { dataset_id, document_id } = document;
   const refused = refusal ?? (details ? null : noDetails);
   return {
@@ -26,12 +28,12 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
     document_id,
     dataset_key,
     document_name: details?.name || document_id,
-    doc_form: formOf(facts),
+    doc_form,
     doc_language: details?.doc_language ?? null,
     indexing_technique: dataset.indexing_technique,
     process_rule: details?.process_rule ?? { mode: "automatic" },
     refused,
-    earlier: facts.earlier,
+    earlier,
     chunks: rows.chunks,
     disabled: rows.disabled,
     children: rows.children,
@@ -46,15 +48,6 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
 }
 
 const noDetails = "The run has no details of it: the service did not return them.";
-
-/** The form of a document, or of its dataset if unknown. */
-export function formOf({
-  document,
-  details,
-  dataset,
-}: Pick<DocumentFacts, "document" | "details" | "dataset">): string {
-  return document.doc_form ?? details?.doc_form ?? dataset.doc_form ?? "text_model";
-}
 
 /** The values whose fields the dataset has. */
 function knownValues({ details, dataset }: DocumentFacts): DocumentDetails["values"] {
@@ -105,36 +98,3 @@ export function refusalOf({ manifest }: Dump) {
     return null;
   };
 }
-
-export interface RowCounts {
-  /** Chunks to copy, and how many of them are disabled or have a summary. */
-  readonly chunks: number;
-  readonly disabled: number;
-  readonly summaries: number;
-  /** Chunks that the service refuses. */
-  readonly lost_chunks: number;
-  /** Child chunks to copy, those that the service refuses, and those of chunks that are not copied. */
-  readonly children: number;
-  readonly lost_children: number;
-  readonly orphans: number;
-  /** Code points of the chunks and child chunks to copy. */
-  readonly characters: number;
-}
-
-/** The rows of a document, and the attachments of its copied chunks. */
-export interface DocumentRows extends RowCounts {
-  /** The attachments that can be bound, each once, in the order of the chunks. */
-  readonly attachments: readonly AttachmentPlan[];
-  /** Chunks with attachments that can be bound. */
-  readonly attached: number;
-  /** Chunks that lose attachments, and why. */
-  readonly losing: number;
-  readonly reason: string;
-}
-
-/** For a document without rows. */
-export const noRows: DocumentRows = {
-  ...{ chunks: 0, disabled: 0, summaries: 0, lost_chunks: 0 },
-  ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
-  ...{ attachments: [], attached: 0, losing: 0, reason: "" },
-};

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import {
   attachmentIds,
   type ChunkWithChildren,
@@ -12,18 +13,36 @@ import { checkExactFiles, loadDocumentIds, ofDocument, rowJson } from "../../com
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow, streamTexts } from "../../duckdb/read-rows.js";
 import { loadRows } from "../../dump/load.js";
-import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
-import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
-import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
-import { type DocumentRows, formOf, noRows, type RowCounts } from "./plan-document.js";
+import type { AttachmentPlan } from "./copy-plan.js";
+import { type DumpDetails, readDetails } from "./details.js";
 
-/** The facts of a dump that a plan needs, without texts of chunks. */
-interface DumpReading extends DumpDetails {
-  /** By `documentKey`. */
-  readonly rows: ReadonlyMap<string, DocumentRows>;
+/** The counts of a document without rows. */
+const noCounts = {
+  /** Chunks to copy, and how many of them are disabled or have a summary. */
+  ...{ chunks: 0, disabled: 0, summaries: 0 },
+  /** Chunks that the service refuses. */
+  lost_chunks: 0,
+  /** Child chunks to copy, those that the service refuses, and those of chunks that are not copied. */
+  ...{ children: 0, lost_children: 0, orphans: 0 },
+  /** Code points of the chunks and child chunks to copy. */
+  characters: 0,
+};
+
+/** The rows of a document, and the attachments of its copied chunks. */
+export interface DocumentRows extends Readonly<typeof noCounts> {
+  /** The attachments that can be bound, each once, in the order of the chunks. */
+  readonly attachments: readonly AttachmentPlan[];
+  /** Chunks with attachments that can be bound. */
+  readonly attached: number;
+  /** Chunks that lose attachments, and why. */
+  readonly losing: number;
+  readonly reason: string;
 }
+
+/** For a document without rows. */
+export const noRows: DocumentRows = { ...noCounts, attachments: [], attached: 0, losing: 0, reason: "" };
 
 interface ReadingOptions {
   /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
@@ -35,14 +54,17 @@ interface ReadingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads the settings in a dump, and counts its rows. Throws StopError if a file differs from its manifest. */
-export async function readDump(dump: Dump, { memory, signal, ...source }: ReadingOptions): Promise<DumpReading> {
-  return withSpill(":memory:", { memory, signal }, async (connection) => {
-    const details = await readDetails(connection, dump, { signal });
+/**
+ * Reads the settings in a dump, and counts the rows of each document, by `documentKey`, without texts of chunks. Throws StopError if a file
+ * differs from its manifest.
+ */
+export async function readDump(dump: Dump, options: ReadingOptions) {
+  return withSpill(":memory:", options, async (connection) => {
+    const details = await readDetails(connection, dump, options);
     await loadQuestions(connection, formsIn(dump, details));
-    await loadCounted(connection, dump, signal);
+    await loadCounted(connection, dump, options.signal);
     const counts = await countRows(connection);
-    const attachments = await findAttachments(connection, { ...source, files: attachmentFiles(dump) });
+    const attachments = await findAttachments(connection, dump, options);
     const rows = dump.manifest.documents.map((document): [string, DocumentRows] => {
       const key = documentKey(document);
       return [key, { ...noRows, ...counts.get(key), ...attachments.get(key) }];
@@ -56,9 +78,13 @@ export function formsIn({ manifest }: Dump, details: DumpDetails) {
   return manifest.documents.map((document) => ({ ...document, form: formIn(details, document) }));
 }
 
-export function formIn({ datasets, documents }: DumpDetails, document: Manifest["documents"][number]): string {
-  const dataset = datasets.get(document.dataset_id) ?? datasetFrom({ dataset_id: document.dataset_id });
-  return formOf({ document, details: documents.get(documentKey(document)), dataset });
+/** The form of a document, or of its dataset if unknown. */
+export function formIn(
+  { datasets, documents }: DumpDetails,
+  document: DocumentId & { readonly doc_form: string | null },
+): string {
+  const details = documents.get(documentKey(document));
+  return document.doc_form ?? details?.doc_form ?? datasets.get(document.dataset_id)?.doc_form ?? "text_model";
 }
 
 /** SQL: whether a text is blank, by the definition of JavaScript's `trim`. */
@@ -90,13 +116,8 @@ async function loadCounted(connection: Connection, dump: Dump, signal: AbortSign
     });
 }
 
-const countNames: readonly (keyof RowCounts)[] = [
-  ...(["chunks", "disabled", "summaries", "lost_chunks"] as const),
-  ...(["children", "lost_children", "orphans", "characters"] as const),
-];
-
 /** Counts the rows of each document. A child chunk is copied only with its chunk. */
-async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<RowCounts>>> {
+async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<DocumentRows>>> {
   const comes = "c.id IS NOT NULL AND NOT k.refused";
   const found = await rowsOf(
     connection,
@@ -112,22 +133,22 @@ async function countRows(connection: Connection): Promise<ReadonlyMap<string, Pa
         ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL)
     USING (dataset_id, document_id)`,
   );
-  const countsOf = (row: SqlRow) => Object.fromEntries(countNames.map((name) => [name, Number(row[name] ?? 0)]));
+  const countsOf = (row: SqlRow) =>
+    Object.fromEntries(Object.keys(noCounts).map((name) => [name, Number(row[name] ?? 0)]));
   return new Map(found.map((row) => [documentKey(row), countsOf(row)]));
-}
-
-type Attachments = Pick<DocumentRows, "attachments" | "attached" | "losing" | "reason">;
-
-interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUpload"> {
-  /** The files in the dump, by attachment id. */
-  readonly files: ReadonlyMap<string, FilePlan>;
 }
 
 /** Finds the attachments of the chunks to copy, by `documentKey`. */
 async function findAttachments(
   connection: Connection,
-  source: AttachmentSource,
-): Promise<ReadonlyMap<string, Attachments>> {
+  dump: Dump,
+  { isSameService, canUpload }: ReadingOptions,
+): Promise<ReadonlyMap<string, Pick<DocumentRows, "attachments" | "attached" | "losing" | "reason">>> {
+  const files = attachmentFiles(dump);
+  const planOf = (id: string): readonly AttachmentPlan[] => {
+    const file = isSameService ? null : canUpload ? files.get(id) : undefined;
+    return file === undefined ? [] : [{ id, file }];
+  };
   const found = new Map<string, { attachments: Map<string, AttachmentPlan>; attached: number; losing: number }>();
   const json = "to_json({'dataset_id': dataset_id, 'document_id': document_id, 'attachments': attachments})::VARCHAR";
   const rows = "(FROM chunks WHERE NOT refused AND coalesce(attachments, '') NOT IN ('', '[]') ORDER BY row)";
@@ -137,23 +158,17 @@ async function findAttachments(
       const own = found.get(documentKey(row)) ?? { attachments: new Map(), attached: 0, losing: 0 };
       found.set(documentKey(row), own);
       const ids = attachmentIds(textIn(row.attachments));
-      const plans = ids.map((id) => planOf(id, source)).filter((plan) => plan !== undefined);
+      const plans = ids.flatMap(planOf);
       if (plans.length > 0) own.attached++;
       if (plans.length < ids.length) own.losing++;
       for (const plan of plans) own.attachments.set(plan.id, plan);
     }
-  const reason = source.canUpload ? noFiles : noRoute;
+  const reason = canUpload ? noFiles : noRoute;
   return new Map([...found].map(([key, own]) => [key, { ...own, attachments: [...own.attachments.values()], reason }]));
 }
 
 const noFiles = "The run does not have the files of attachments.";
 const noRoute = "This release has no route that accepts files for chunks (POST /datasets/pipeline/file-upload).";
-
-function planOf(id: string, { isSameService, files, canUpload }: AttachmentSource): AttachmentPlan | undefined {
-  if (isSameService) return { id, file: null };
-  const file = canUpload ? files.get(id) : undefined;
-  return file && { id, file };
-}
 
 /** A document of a dump with its form. */
 interface FormedDocument extends DocumentId {
@@ -186,9 +201,9 @@ export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildr
 export async function chunkReader(connection: Connection, name: string, signal: AbortSignal): Promise<ReadChunks> {
   const chunkRows = await findRowRanges(connection, `${name}_chunks`);
   const childRows = await findRowRanges(connection, `${name}_child_chunks`);
-  const inTurn = oneAtATime();
+  const oneByOne = pLimit(1); // a connection runs one statement at a time
   const read = async <T>(kind: "chunks" | "child_chunks", from: string, fromJson: (text: string) => T) => {
-    const found = await inTurn(() => connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`));
+    const found = await oneByOne(() => connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`));
     return found.getRowsJson().map(([text]) => fromJson(String(text)));
   };
   return async function* (document) {
@@ -218,14 +233,4 @@ async function findRowRanges(connection: Connection, table: string): Promise<Rea
   const sql = `SELECT dataset_id, document_id, min(row) AS first, max(row) AS last FROM ${table} GROUP BY ALL`;
   const found = await rowsOf(connection, sql);
   return new Map(found.map((row) => [documentKey(row), [Number(row.first), Number(row.last)]]));
-}
-
-/** Returns a function that runs work one at a time, because a connection runs one statement at a time. */
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let before: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = before.then(work);
-    before = done.catch(() => {});
-    return done;
-  };
 }

@@ -15,7 +15,7 @@ import {
   type TargetService,
   unknownDocuments,
 } from "../target.js";
-import { compareLive, copiesOfJournal } from "./compare-with-target.js";
+import { compareLive, copiesOf, countsOf } from "./compare-with-target.js";
 import { type Against, copyFolderOf, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
 
@@ -47,7 +47,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
-  const copies = !facts.isBegun ? null : copiesOfJournal(facts, isSame);
+  const copies = !facts.isBegun ? null : copiesOf(facts, isSame);
   const onDocument = () => {
     progress.step = "comparing";
     progress.done++;
@@ -70,19 +70,15 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
 }
 
 /** Notes on settings that the service did not show. */
-function unreadNotes(unread: { readonly document: number; readonly dataset: number }): readonly string[] {
-  const levels = (["document", "dataset"] as const).filter((level) => unread[level] > 0);
-  if (levels.length === 0) return [];
-  const counts = levels.map((level) => countOf(unread[level], level)).join(" and ");
-  return [`settings and metadata of ${counts} were not compared: the service did not return them`];
+function unreadNotes({ document, dataset }: Readonly<Record<"document" | "dataset", number>>): readonly string[] {
+  const counts = countsOf([document, "document"], [dataset, "dataset"]);
+  return counts.map((text) => `settings and metadata of ${text} were not compared: the service did not return them`);
 }
 
 /** Notes on rows without a copy, because the service accepts no blank rows. */
 function refusedNotes({ chunks, child_chunks }: Pick<Against, "chunks" | "child_chunks">): readonly string[] {
-  const counts = [[chunks, "chunk"] as const, [child_chunks, "child chunk"] as const];
-  const rows = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
-  if (rows.length === 0) return [];
-  return [`${rows.join(" and ")} of the run: not compared, because the service accepts no blank ones`];
+  const counts = countsOf([chunks, "chunk"], [child_chunks, "child chunk"]);
+  return counts.map((text) => `${text} of the run: not compared, because the service accepts no blank ones`);
 }
 
 /** Notes on parts that are not compared. */

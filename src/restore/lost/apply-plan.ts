@@ -110,7 +110,7 @@ type Result = Pick<AppliedRow, "outcome" | "target_id" | "reason">;
 
 function resultOf(landed: Landed): Result {
   const reason = "reason" in landed ? landed.reason : null;
-  return { outcome: landed.kind === "busy" ? "failed" : landed.kind, target_id: landed.id, reason };
+  return { outcome: landed.kind, target_id: landed.id, reason };
 }
 
 /** If the texts are written but disabling fails for any reason, the chunk is still enabled. */
@@ -190,15 +190,13 @@ async function* addTexts(work: DocumentWork, old_id: string, texts: ChunkTexts, 
 
 /** Disables a chunk with these texts. The service refuses changes of a chunk for ten minutes after it was enabled. */
 async function* disabled(work: DocumentWork, oldId: string, id: string, texts: ChunkTexts): Landing {
-  const landed = yield* writeRow(work, async () => {
+  return yield* writeRow(work, async () => {
     const now = await work.read(id);
     const isOurs = now.document_id === work.place.documentId && haveSameTexts(now, texts);
     const reason = `chunk ${id} would get another text if it were disabled`;
     if (!isOurs) return { kind: "changed meanwhile", id, reason };
     return now.enabled ? disableChunk(work, oldId, now) : { kind: "there", id };
   });
-  if (landed.kind !== "busy") return landed;
-  return (await work.read(id)).enabled ? landed : { kind: "there", id };
 }
 
 /** Writes one child chunk to a chunk of the target: replaces its twin, or adds it after the last one. */

@@ -1,5 +1,6 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
+import type { Intent } from "../journal-schema.js";
 import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
 import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } from "../target-rows.js";
@@ -13,11 +14,6 @@ export class DocumentWork implements RowPlace {
   readonly docForm: string | null;
   /** Why the service accepts no writes to this document; null while it does. */
   refused: string | null = null;
-  /**
-   * Why nothing more is added to a parent: the service may still execute an add that got no answer. Key: the chunk whose
-   * children are added; null for chunks.
-   */
-  readonly unanswered = new Map<string | null, string>();
   #equalTexts: Promise<Map<string, string[]>> | undefined;
   readonly #ours = new Set<string>();
 
@@ -60,16 +56,16 @@ export class DocumentWork implements RowPlace {
   }
 }
 
-/** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused its changes until the time limit. */
+/** The outcome of a row. `there`: nothing needed to be sent. */
 export type Landed =
   | { readonly kind: "written"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
   | { readonly kind: "there"; readonly id: string }
-  | { readonly kind: "changed meanwhile" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
+  | { readonly kind: "changed meanwhile" | "failed"; readonly id: string | null; readonly reason: string };
 
 export type Landing = Waiting<Landed>;
 
 /** Why a row is not written. */
-export type Undecided = Exclude<Landed, { readonly kind: "written" | "busy" }>;
+export type Undecided = Exclude<Landed, { readonly kind: "written" }>;
 
 /** Reads the row right before the write; returns the write, or why there is none. */
 export type Prepare = () => Promise<RowWrite | Undecided>;
@@ -83,11 +79,9 @@ export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
     return { kind: "written", id, isIndexed: ended.isIndexed !== false, error: ended.value?.error ?? "" };
   }
   const { reason } = ended;
-  if (ended.kind === "unknown" && mayMakeTwo(ended.open))
-    work.unanswered.set(ended.open.parent_id, mayCome(ended.open, work.options));
-  if (ended.kind !== "refused") return { kind: "failed", id: null, reason };
-  if (ended.meaning === "document") work.refused = `the service accepts no writes to this document: ${reason}`;
-  return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
+  if (ended.kind === "refused" && ended.meaning === "document")
+    work.refused = `the service accepts no writes to this document: ${reason}`;
+  return { kind: "failed", id: null, reason };
 }
 
 async function decide(work: DocumentWork, prepare: Prepare) {
@@ -98,8 +92,10 @@ async function decide(work: DocumentWork, prepare: Prepare) {
     const ready = await prepare();
     if (!("request" in ready)) return ready;
     const { facts, request } = ready;
-    const unanswered = mayMakeTwo(facts) ? work.unanswered.get(facts.parent_id ?? null) : undefined;
-    if (unanswered !== undefined) return failed(unanswered);
+    const { parent_id = null } = facts;
+    const isSamePlace = (open: Intent) => open.document_id === document_id && open.parent_id === parent_id;
+    const unanswered = work.options.journal.open.find((open) => mayMakeTwo(open) && isSamePlace(open));
+    if (unanswered && mayMakeTwo(facts)) return failed(mayCome(unanswered, work.options));
     return plannedWrite({ dataset_id, document_id, ...facts }, request, work.place, work.options);
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;

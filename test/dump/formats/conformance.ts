@@ -9,7 +9,7 @@ import { type Compression, endingOf } from "../../../src/files/compression.js";
 import { allKinds, columns, type Kind } from "../../../src/rows/columns.js";
 import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
 import { isMapping } from "../../../src/schema.js";
-import { expectCells } from "./canonical-cells.js";
+import { expectCells } from "./cells.js";
 import { duckDbOptions } from "./formats.js";
 import { nastyTables, shortNumberTables } from "./nasty-rows.js";
 import { readColumns } from "./read-back.js";

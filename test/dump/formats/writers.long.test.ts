@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { allKinds, type Kind } from "../../../src/rows/columns.js";
-import { expectCells } from "./canonical-cells.js";
+import { expectCells } from "./cells.js";
 import { oddFolder, plainFolder } from "./folder.js";
 import { databaseOf, type Subject, subjects } from "./formats.js";
 import { nastyTables, shortNumberTables } from "./nasty-rows.js";

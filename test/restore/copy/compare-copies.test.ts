@@ -198,9 +198,12 @@ test("an announced loss is not a difference", async () => {
     rowOf(live, "datasets", "D").tags = [{ name: "public" }, { name: "own" }];
     set("document_details", "A", { process_rule: { mode: "automatic" }, doc_metadata: [] })(live);
   };
-  const losses = new Map([["a", new Set(["process rule", "metadata"] as const)]]);
-  const datasets = new Map([["d/D", { name: "Old (2)", existed: true }]]);
-  expect(await differencesOf(change, { copies: { ...copies, losses, datasets } })).toEqual([]);
+  const [old, live] = [oldTables(), liveTables()];
+  rowOf(old, "document_details", "a").process_rule = null;
+  rowOf(old, "datasets", "d").doc_metadata = [];
+  change(live);
+  const datasets = new Map([["d/D", { name: "Old (2)", existed: true, missingTags: [] }]]);
+  expect(await compareTables(old, live, { copies: { ...copies, datasets } })).toEqual([]);
 });
 
 test.runIf(inFull).each([
@@ -228,7 +231,7 @@ test.runIf(inFull)("of several copies of one dataset, each is compared, and name
     return live;
   };
 
-  const datasets = new Map([...copies.datasets, ["d/E", { name: "Old (qa_model)", existed: false }]]);
+  const datasets = new Map([...copies.datasets, ["d/E", { name: "Old (qa_model)", existed: false, missingTags: [] }]]);
   const pairs = [
     { old: { dataset_id: "d", document_id: "a" }, live: { dataset_id: "D", document_id: "A" } },
     { old: { dataset_id: "d", document_id: "q" }, live: { dataset_id: "E", document_id: "Q" } },

@@ -141,11 +141,10 @@ const pairOf = (old: string, live: string, end = ""): DocumentPair => ({
   live: { dataset_id: `D${end}`, document_id: live + end },
 });
 
-const dataset: CopiedDataset = { name: "Old (2)", existed: false };
+const dataset: CopiedDataset = { name: "Old (2)", existed: false, missingTags: [] };
 
 export const copies: Copies = {
   datasets: new Map([[datasetPairKey("d", "D"), dataset]]),
-  losses: new Map(),
   attachmentOf: (id) => (id === "f1" ? "F1" : undefined),
   failed: new Set(),
 };

@@ -52,7 +52,6 @@ describe("the journal of a copy", () => {
       ["one", { target_id: "new one", target_dataset_id: "new set", state: "restored" }],
       ["two", { target_id: "new two", target_dataset_id: "new set", state: "begun" }],
     ]);
-    expect([journal.batchOf("one"), journal.batchOf("two"), journal.batchOf("three")]).toEqual(["b1", "b2", null]);
     expect(journal.additions("one")).toEqual([{ first: 0, rows: 2, ids: ["c1", "c2"] }]);
     expect(journal.writes).toBe(4);
   });
@@ -74,12 +73,12 @@ describe("the journal of a copy", () => {
     expect(journal.facts.datasets.get("set")?.id).toBe("late");
   });
 
-  test("a recreated document has neither the chunks nor the batch of the one before", async () => {
+  test("a recreated document does not have the chunks of the one before", async () => {
     const { journal } = await usualJournal();
     await journal.forget("one");
     expect(journal.facts.documents.has("one")).toBe(false);
     await done(journal, createDocument("one"), ["newer one"]);
-    expect([journal.additions("one"), journal.batchOf("one")]).toEqual([[], null]);
+    expect(journal.additions("one")).toEqual([]);
     expect([...journal.madeDocuments]).toEqual(["new one", "new two", "newer one"]);
   });
 
@@ -87,14 +86,6 @@ describe("the journal of a copy", () => {
     const { journal } = await usualJournal();
     await done(journal, { ...createDocument("one"), write: "delete document", target_id: "new one" }, []);
     expect([...journal.facts.documents.keys()]).toEqual(["two"]);
-  });
-
-  test("the documents of a missing dataset are missing too; those of others stay", async () => {
-    const { journal } = await usualJournal();
-    await journal.noteDataset("other", { id: "named", name: "Named" });
-    await done(journal, { ...createDocument("three"), dataset_id: "other" }, ["new three"]);
-    await journal.forget("set");
-    expect([[...journal.facts.datasets.keys()], [...journal.facts.documents.keys()]]).toEqual([["other"], ["three"]]);
   });
 
   test("attachments are known by their ids in the dump", async () => {
@@ -106,7 +97,7 @@ describe("the journal of a copy", () => {
 
 /** A random event of a copy: what it did, with which outcome, and for which of three documents in two datasets. */
 const step = fc.record({
-  act: fc.constantFrom("create dataset", "create", "add", "finish", "forget document", "forget dataset"),
+  act: fc.constantFrom("create dataset", "create", "add", "finish", "forget"),
   outcome: fc.constantFrom("done", "refused", "not done", "unknown"),
   at: fc.nat(2),
 });
@@ -125,8 +116,7 @@ async function take(journal: Journal, { act, outcome, at }: Step, id: string): P
   if (act === "create" && hasDataset && !isMade) await write({ ...createDocument(document), dataset_id });
   if (act === "add" && isMade) await write({ ...addChunks(document, 0, 1), dataset_id });
   if (act === "finish") await journal.finish(document);
-  if (act === "forget document" && isMade) await journal.forget(document);
-  if (act === "forget dataset" && hasDataset) await journal.forget(dataset_id);
+  if (act === "forget" && isMade) await journal.forget(document);
 }
 
 function stateOf({ facts, open, writes }: Journal) {

@@ -8,8 +8,8 @@ import { datasetDetails, documentFacts } from "./documents.js";
 const documentOf = (more: Partial<DocumentPlan> = {}): DocumentPlan => ({ ...planDocument(documentFacts()), ...more });
 const datasetOf = (documents: readonly DocumentPlan[], more: Partial<DatasetPlan> = {}): DatasetPlan => ({
   ...planDataset(
-    { key: "d", details: datasetDetails(), name: "Handbook" },
-    { target: { kind: "new", name: "Handbook" }, there: null, existed: false },
+    { key: "d", details: datasetDetails(), dataset_name: "Handbook" },
+    { target: { kind: "new", name: "Handbook" }, there: null },
     documents,
   ),
   ...more,

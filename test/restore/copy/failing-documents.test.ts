@@ -12,7 +12,7 @@ describe("a target that is slow to index", () => {
     expect(outcomesOf(await place.copy({ concurrency: 2 }))).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual(copyOfTwo);
     expect(Math.max(...place.clock.waits)).toBe(5_000);
-    expect(place.seen.filter(({ path }) => path.endsWith("/indexing-status")).length).toBeGreaterThan(20);
+    expect(place.seen.filter(({ path }) => /\/documents\/[^/]+$/.test(path)).length).toBeGreaterThan(20);
   });
 
   test("is given up after 30 minutes without progress, and the next process continues", async () => {
@@ -25,15 +25,6 @@ describe("a target that is slow to index", () => {
     expect(place.sent().filter((line) => line === make)).toHaveLength(1);
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 one"]);
   });
-});
-
-test("a batch that the service has forgotten is no obstacle: the document itself reports its progress", async () => {
-  const notFound = { status: 404, code: "not_found", message: "Documents not found." };
-  const place = await startCopyRun(two, {
-    faultOf: ({ path }) => (path.endsWith("/indexing-status") ? notFound : undefined),
-  });
-  expect(outcomesOf(await place.copy())).toEqual(["one.txt: restored", "two.txt: restored"]);
-  expect(await place.standing()).toEqual(copyOfTwo);
 });
 
 test("a change of state that the service does not accept yet is tried again, until it does", async () => {

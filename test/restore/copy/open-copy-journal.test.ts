@@ -40,7 +40,7 @@ test("the next process knows what the previous one did, and continues in the sam
   const next = await openIn(folder);
   expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", existed: true }]]);
   expect(await readJournalFacts(folder, usual)).toEqual({ ...noFacts, datasets: next.facts.datasets, isBegun: true });
-  await next.forget("set");
+  await next.forget("one");
   expect((await readFile(path, "utf8")).split("\n")).toHaveLength(5);
 });
 

@@ -14,14 +14,13 @@ const rich = datasetDetails({
   retrieval_model,
   summary_index_setting: { enable: true },
 });
-const made = { target: { kind: "new", name: "Handbook" }, there: null, existed: false } as const;
-const thereWith = (settings: Omit<Listed, "id">) => ({
+const made = { target: { kind: "new", name: "Handbook" }, there: null } as const;
+const thereWith = (settings: Omit<Listed, "id">, existed = true) => ({
   target: { kind: "there", id: "t", name: "Target" } as const,
-  there: { settings: { id: "t", ...settings }, documents: { ids: new Set<string>(), flaw: null } },
-  existed: true,
+  there: { settings: { id: "t", ...settings }, documents: new Set<string>(), flaw: null, existed },
 });
 const plan = (details = rich, found: Parameters<typeof planDataset>[1] = made) =>
-  planDataset({ key: "d", details, name: "Handbook" }, found, []);
+  planDataset({ key: "d", details, dataset_name: "Handbook" }, found, []);
 
 test("a new dataset is made with the settings of the old one", () => {
   expect(plan()).toMatchObject({
@@ -56,7 +55,7 @@ test("a dataset that the restore did not make keeps its settings: a loss names b
   const same = { description, permission, indexing_technique, embedding_model, embedding_model_provider };
   const knows = { retrieval_model_dict: { ...retrieval_model, new_setting: 1 } };
   expect(plan(rich, thereWith({ ...same, ...knows })).losses).toEqual([]);
-  expect(plan(rich, { ...thereWith({ description: "" }), existed: false }).losses).toEqual([]);
+  expect(plan(rich, thereWith({ description: "" }, false)).losses).toEqual([]);
   const others = { description: "", permission: "only_me", indexing_technique: "economy", embedding_model: null };
   const provider = { embedding_model_provider: "other", retrieval_model_dict: { ...retrieval_model, top_k: 4 } };
   expect(plan(rich, thereWith({ ...others, ...provider })).losses.map(({ reason }) => reason)).toEqual([

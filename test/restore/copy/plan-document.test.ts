@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { documentFrom } from "../../../src/restore/copy/details.js";
-import { noRows, planDocument } from "../../../src/restore/copy/plan-document.js";
+import { planDocument } from "../../../src/restore/copy/plan-document.js";
+import { formIn, noRows } from "../../../src/restore/copy/read-dump.js";
+import { documentKey } from "../../../src/rows/row.js";
 import { datasetDetails, documentDetails, documentFacts } from "./documents.js";
 
 const planWith = (details: Parameters<typeof documentDetails>[0], more: Parameters<typeof documentFacts>[0] = {}) =>
@@ -21,12 +23,16 @@ test.each([
 });
 
 test("the form comes from the document, or else from its details, or else from the dataset", () => {
-  const dataset = datasetDetails({ doc_form: "hierarchical_model" });
-  const document = { ...documentFacts().document, doc_form: null };
-  expect(planWith({ doc_form: "qa_model" }, { dataset }).doc_form).toBe("text_model");
-  expect(planWith({ doc_form: "qa_model" }, { dataset, document }).doc_form).toBe("qa_model");
-  expect(planWith({}, { dataset, document }).doc_form).toBe("hierarchical_model");
-  expect(planWith({}, { document }).doc_form).toBe("text_model");
+  const form = (document: string | null, details: string | null, dataset: string | null) => {
+    const ids = { dataset_id: "d", document_id: "a" };
+    const datasets = new Map([["d", datasetDetails({ doc_form: dataset })]]);
+    const documents = new Map([[documentKey(ids), documentDetails({ doc_form: details })]]);
+    return formIn({ datasets, documents }, { ...ids, doc_form: document });
+  };
+  expect(form("text_model", "qa_model", "hierarchical_model")).toBe("text_model");
+  expect(form(null, "qa_model", "hierarchical_model")).toBe("qa_model");
+  expect(form(null, null, "hierarchical_model")).toBe("hierarchical_model");
+  expect(form(null, null, null)).toBe("text_model");
 });
 
 test("metadata: values of built-in fields are skipped, and those without a field are a loss", () => {

@@ -1,7 +1,9 @@
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
-import { type ApplyCopyOptions, applyCopy } from "../../../src/restore/copy/apply-copy.js";
+import { applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { type Copied, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import type { ApplyOptions } from "../../../src/restore/copy/document-work.js";
+import type { JournalFacts } from "../../../src/restore/journal-facts.js";
 import type { JournalLine } from "../../../src/restore/journal-schema.js";
 import { reconcile } from "../../../src/restore/reconcile.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
@@ -68,7 +70,7 @@ export function datasetPlan(documents: readonly Sketch[], fields: Partial<Datase
   };
 }
 
-export type Given = Partial<ApplyCopyOptions> & {
+export type Given = Partial<ApplyOptions> & {
   /** The journal lines at the start of the process; by default those that the process before left. */
   readonly lines?: readonly JournalLine[];
 };
@@ -88,7 +90,7 @@ export async function startCopyRun(
   const copy = async ({ lines: begun = lines, ...given }: Given = {}, copied = plan): Promise<Copied> => {
     const signal = given.signal ?? new AbortController().signal;
     const made = memoryJournal(begun, { now: () => new Date(clock.now()) });
-    const full: ApplyCopyOptions = {
+    const full: ApplyOptions = {
       ...{ api, journal: made.journal, signal, concurrency: 1, settle: 1_000, lockTime: 1_000 },
       writer: openTestWriter(url, { key, signal, grace: 50, timeout: 5, concurrency: 4, sleep: clock.sleep }),
       readChunks: ({ document_id }) => chunksOf(dump.get(document_id) ?? rowsOf({ document_id })),
@@ -101,7 +103,7 @@ export async function startCopyRun(
     };
     try {
       await reconcile(full);
-      return (await applyCopy(copied, full)).copied;
+      return (await applyCopy(withEarlier(copied, made.journal.facts), full)).copied;
     } finally {
       lines = made.noted;
     }
@@ -123,6 +125,25 @@ export async function startCopyRun(
     lines: () => lines,
     sent: () => sentIn(service),
     standing: () => readAll(api),
+  };
+}
+
+/** The plan of a process that continues: with the copies that the journal knows. */
+function withEarlier({ datasets }: CopyPlan, facts: JournalFacts): CopyPlan {
+  const earlierOf = (id: string) => {
+    const { target_id, state } = facts.documents.get(id) ?? {};
+    return target_id && state ? { target_id, state } : null;
+  };
+  return {
+    datasets: datasets.map(({ documents, ...dataset }) => {
+      const known = facts.datasets.get(dataset.key);
+      const target = known ? ({ kind: "there", id: known.id, name: known.name } as const) : dataset.target;
+      return {
+        ...dataset,
+        target,
+        documents: documents.map((each) => ({ ...each, earlier: earlierOf(each.document_id) })),
+      };
+    }),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
+import { SkipError } from "../../../src/errors.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
-import { type ApplyOptions, BatchSize } from "../../../src/restore/copy/document-work.js";
+import { type ApplyOptions, DocumentCopy } from "../../../src/restore/copy/document-work.js";
 import type { JournalLine } from "../../../src/restore/journal-schema.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
@@ -80,7 +81,6 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
   const noted: JournalLine[] = [];
   const progress = emptyCopyProgress();
   const api = openTestClient(service.url, { key: service.key, retries: 1 });
-  const batchSize = new BatchSize();
   const run = async (rows: Rows, fields: Partial<DocumentPlan> = {}, given: Partial<ApplyOptions> = {}) => {
     const signal = given.signal ?? new AbortController().signal;
     const writer = openTestWriter(service.url, {
@@ -103,15 +103,18 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
         settle: 1_000,
         lockTime: 1_000,
         progress,
-        batchSize,
       },
       ...{ log: () => {}, readChunks: () => chunksOf(rows), now: clock.now, sleep: clock.sleep },
       onWrite: () => void progress.writes++,
       ...given,
     };
-    const work = { options: full, plan: planFor(rows, fields), place: { datasetId, documentId } };
+    const copied = new DocumentCopy(full, planFor(rows, fields), { datasetId, documentId });
     try {
-      return await copyRows(work);
+      await copyRows(copied);
+      return { failed: copied.failed, reason: null };
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      return { failed: copied.failed, reason: error.message };
     } finally {
       noted.splice(0, noted.length, ...lines.noted);
     }
@@ -124,7 +127,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
   };
   const stored = () => service.store.read(documentId).chunks;
   return {
-    ...{ ...service, clock, noted, progress, batchSize, run, runToEnd, documentId },
+    ...{ ...service, clock, noted, progress, run, runToEnd, documentId },
     texts: () => stored().map(({ row }) => row.content),
     chunks: () => stored().map(({ row }) => row),
     /** The contents and types of each chunk's children, in order. */

@@ -9,19 +9,17 @@ import { serve } from "../../client/serve.js";
 const place = { datasetId: "set", documentId: "doc" };
 const usual = { id: "doc", indexing_status: "indexing", completed_segments: 0, total_segments: 100 };
 
-/** Watches a batch that goes through these states and stays in the last one. */
-async function watch(states: readonly object[], batch: string | null = "batch", slowness = 1) {
+/** Watches a document that goes through these states and stays in the last one. */
+async function watch(states: readonly object[], slowness = 1) {
   const clock = new JumpingClock();
   let at = 0;
-  const { url, requests } = await serve((request, response) => {
-    const state = { ...usual, ...states[Math.min(at++, states.length - 1)] };
-    const isBatch = request.url?.endsWith("/batch/indexing-status");
-    response.end(JSON.stringify(isBatch ? { data: [{ ...usual, id: "other" }, state] } : state));
+  const { url, requests } = await serve((_, response) => {
+    response.end(JSON.stringify({ ...usual, ...states[Math.min(at++, states.length - 1)] }));
   });
   const { signal } = new AbortController();
   const api = openTestClient(url);
   const sleep = (milliseconds: number) => clock.sleep(milliseconds * slowness);
-  return { clock, requests, watching: watchIndexing({ api, now: clock.now, sleep, signal }, place, batch) };
+  return { clock, requests, watching: watchIndexing({ api, now: clock.now, sleep, signal }, place) };
 }
 
 test("a document is ready once it is completed; the pauses grow", async () => {
@@ -37,15 +35,13 @@ test.each([
   [{ indexing_status: "error", error: "x".repeat(900) }, `the service could not index it: ${"x".repeat(300)}…`],
   [{ indexing_status: "paused" }, "its indexing is paused at the service: resume it there, then restore again"],
 ])("a document whose state is %j is not waited for", async (state, message) => {
-  for (const batch of ["batch", null]) {
-    const error = await rejection((await watch([{}, state], batch)).watching);
-    expect([error instanceof SkipError, error.message]).toEqual([true, message]);
-  }
+  const error = await rejection((await watch([{}, state])).watching);
+  expect([error instanceof SkipError, error.message]).toEqual([true, message]);
 });
 
 test("it waits as long as a document makes progress, and 30 minutes for one that does not", async () => {
   const states = Array.from({ length: 20 }, (_, done) => ({ completed_segments: done }));
-  const { clock, watching } = await watch(states, "batch", 200);
+  const { clock, watching } = await watch(states, 200);
   await expect(watching).rejects.toThrow("the service does not index it: no progress for 30 minutes (indexing)");
   expect(clock.now()).toBeGreaterThan(4 * 60 * 60_000);
 });

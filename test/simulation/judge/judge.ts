@@ -1,6 +1,6 @@
 import type { Outcome } from "../outcome.js";
 import { checkAnchored } from "./anchored.js";
-import { checkAuto } from "./auto-child-lists.js";
+import { checkAuto } from "./auto.js";
 import { checkClaim } from "./claim.js";
 import { checkCost } from "./cost.js";
 import type { Coverage } from "./coverage.js";
