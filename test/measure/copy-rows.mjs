@@ -11,8 +11,8 @@ import { runnerImport } from "vite";
 import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
 import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
-import { copyRows } from "../../dist/restore/copy/copy-rows.js";
-import { BatchSize, largestSize } from "../../dist/restore/copy/document-work.js";
+import { copyRows, largestRequest } from "../../dist/restore/copy/copy-rows.js";
+import { DocumentCopy } from "../../dist/restore/copy/document-work.js";
 import { openJournal } from "../../dist/restore/journal.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
@@ -46,7 +46,7 @@ async function measure() {
     await sendBare(url, key, warmId); // the first requests to a service take longer
     const { seconds, requests } = await copy(url, key);
     const bare = await sendBare(url, key, bareId);
-    const waits = (Math.ceil(count / largestSize) * delay) / 1000;
+    const waits = (Math.ceil(count / largestRequest) * delay) / 1000;
     process.stdout.write(
       `${count} chunks, ${requests} requests of ${delay} ms, ${seconds.toFixed(2)} s\n` +
         `waits of the largest requests: ${waits.toFixed(2)} s; ratio ${(seconds / waits).toFixed(2)}\n` +
@@ -73,7 +73,7 @@ async function copy(baseUrl, key) {
   });
   journal.beginWith(null);
   const options = {
-    ...{ api, writer, journal, concurrency: 1, settle: 60_000, lockTime: 600_000, batchSize: new BatchSize() },
+    ...{ api, writer, journal, concurrency: 1, settle: 60_000, lockTime: 600_000 },
     ...{ signal: new AbortController().signal, progress: emptyCopyProgress(), log: () => {}, now: Date.now },
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     readChunks: async function* () {
@@ -83,9 +83,10 @@ async function copy(baseUrl, key) {
   const plan = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", attachments: [] };
   try {
     const begun = performance.now();
-    const { failed, reason } = await copyRows({ options, plan, place: { datasetId, documentId } });
+    const copied = new DocumentCopy(options, plan, { datasetId, documentId });
+    await copyRows(copied);
     const seconds = (performance.now() - begun) / 1000;
-    if (failed.length > 0 || reason !== null) throw new Error(reason ?? failed[0].reason);
+    if (copied.failed.length > 0) throw new Error(copied.failed[0].reason);
     return { seconds, requests: journal.writes };
   } finally {
     await Promise.all([api.close(), writer.close(), journal.close()]);
@@ -98,8 +99,8 @@ async function sendBare(url, key, id) {
   const agent = new Agent({ keepAlive: true });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const begun = performance.now();
-  for (let first = 0; first < count; first += largestSize) {
-    const segments = Array.from({ length: Math.min(largestSize, count - first) }, (_, at) => texts(first + at));
+  for (let first = 0; first < count; first += largestRequest) {
+    const segments = Array.from({ length: Math.min(largestRequest, count - first) }, (_, at) => texts(first + at));
     const sent = request(`${url}/datasets/${datasetId}/documents/${id}/segments`, {
       method: "POST",
       headers,

@@ -11,6 +11,8 @@ type Method = "POST" | "PATCH" | "DELETE";
 export interface SendHooks {
   /** Called right before a write is sent, after the wait for the pace. Rejects if this process must stop sending. */
   readonly beforeSend?: () => Promise<void>;
+  /** Called for every answer, with the milliseconds that it took, without the wait for the pace. */
+  readonly onAnswer?: (milliseconds: number) => void;
 }
 
 /** A write that is not sent yet, so that it can be recorded first. `T`: the service's answer when done. */

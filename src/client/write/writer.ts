@@ -83,7 +83,7 @@ export function openWriter(options: WriterOptions): Writer {
   const send = async <T>(
     outgoing: Outgoing,
     read: ReadAnswer<T>,
-    { beforeSend }: SendHooks = {},
+    { beforeSend, onAnswer }: SendHooks = {},
   ): Promise<WriteOutcome<T>> => {
     for (let tries = 1; ; tries++) {
       await waitForPace(pace, { signal, now, sleep });
@@ -91,6 +91,7 @@ export function openWriter(options: WriterOptions): Writer {
       const sentAt = now();
       const answer = await exchangeChecked(outgoing, beforeSend);
       if ("kind" in answer) return answer;
+      onAnswer?.(now() - sentAt);
       const throttle = answer.status < 500 ? throttleOf(answer) : undefined;
       if (!throttle) pace.accepted(sentAt, now());
       else pace.refused(sentAt, now(), throttle.retryAfter);

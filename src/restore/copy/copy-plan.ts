@@ -116,8 +116,8 @@ const datasetPlan = result({
 });
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
-/** Maximum chunks of a request: the service embeds all of them before it answers. */
-export const chunksOfRequest = 20;
+/** The chunks of the first request of a document. Later ones grow while the service is quick. */
+export const firstRequest = 20;
 
 /** The whole plan; the copies of one dataset of the dump are adjacent. */
 export const copyPlan = result({ datasets: listOf(datasetPlan) });

@@ -8,11 +8,11 @@ import type { SessionOptions } from "../session.js";
 import {
   type CopyCounts,
   type CopyPlan,
-  chunksOfRequest,
   copyCounts,
   copyPlan,
   type DatasetPlan,
   type DocumentPlan,
+  firstRequest,
 } from "./copy-plan.js";
 
 /**
@@ -149,7 +149,7 @@ function isUsed({ target, documents }: DatasetPlan): boolean {
 function writesOf(document: DocumentPlan): number {
   const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
   const files = attachments.filter(({ file }) => file !== null).length;
-  const rows = Math.ceil(chunks / chunksOfRequest) + disabled + attached + files;
+  const rows = Math.ceil(chunks / firstRequest) + disabled + attached + files;
   return 2 + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
 }
 

@@ -1,15 +1,19 @@
+import type { SendHooks } from "../../client/write/operations.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";
 import { newChunk } from "../row-writes.js";
 import { type HashedChunk, readHashes, textsHash } from "../target-rows.js";
-import { chunksOfRequest } from "./copy-plan.js";
+import { firstRequest } from "./copy-plan.js";
 import type { ChunkCopy, DocumentCopy } from "./document-work.js";
 import { Finish } from "./finish-chunks.js";
 
-/** Approximate maximum bytes of text in one request; a single chunk may be larger. */
+/** Maximum chunks of a request, and approximate maximum bytes of their texts; a single chunk may be larger. */
+export const largestRequest = 200;
 const mostBytes = 1_000_000;
+/** A request is quick below the first and slow above the second duration, in milliseconds. */
+const [quick, slow] = [2_000, 20_000];
 
 /**
  * Copies the chunks and child chunks of one document of the dump to its copy, in order, and continues where an earlier process stopped. The
@@ -91,7 +95,7 @@ async function removeUnindexed(copy: DocumentCopy, copies: readonly (HashedChunk
   const first = copies.findIndex((chunk) => chunk?.status === "error");
   if (first < 0) return copies.length;
   const removed = copies.slice(first).flatMap((chunk) => chunk ?? []);
-  if (removed.length > chunksOfRequest) return copies.length;
+  if (removed.length > largestRequest) return copies.length;
   for (const { id } of removed.toReversed()) await copy.deleteChunk(id);
   return first;
 }
@@ -142,25 +146,28 @@ const mostTries = 3;
 const betweenTries = 2_000;
 
 /**
- * Adds chunks, the first with number `from`, in order, and yields those of each request once they are added. If a request fails, its
- * chunks are sent one by one: because of one chunk, the service refuses, or fails to index, all chunks of a request. Notes chunks that fail
- * and continues with the others. Throws SkipError if the document is given up.
+ * Adds chunks, the first with number `from`, in order, and yields those of each request once they are added. Requests grow while the
+ * service is quick, and shrink when it is slow: it embeds all chunks of a request before it answers, so only its duration shows how many it
+ * can handle. Because of one chunk, the service refuses, or fails to index, all chunks of a request: those of a failed one are
+ * halved until the faulty chunk is alone. Notes chunks that fail and continues with the others. Throws SkipError if the document is given up.
  */
 async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): AsyncGenerator<readonly ChunkCopy[]> {
   const { options } = copy;
   const queue: ChunkWithChildren[] = [];
   const failures: string[] = [];
-  let [next, most, tries] = [from, chunksOfRequest, 0];
-  let alone = from; // chunks before this number are sent one by one
+  let [next, size, most, tries] = [from, firstRequest, largestRequest, 0];
+  let end = from; // the smallest failed request: a chunk before this number is faulty
   for (;;) {
-    queue.push(...(await take(chunks, chunksOfRequest - queue.length)));
-    const rows = ofOneRequest(queue.slice(0, next < alone ? 1 : most));
+    size = Math.min(size, most);
+    queue.push(...(await take(chunks, size - queue.length)));
+    const rows = ofOneRequest(queue.slice(0, next < end ? Math.max(1, Math.floor((end - next) / 2)) : size));
     if (rows.length === 0) return;
     const added = await addRequest(copy, next, rows);
     if (added.limit !== undefined) {
       most = added.limit;
       continue;
     }
+    if (added.wasLost || added.took > slow) size = Math.max(1, Math.floor(Math.min(size, rows.length) / 2));
     const kept = await keepIndexed(copy, rows, added.chunks);
     queue.splice(0, kept.length);
     next += kept.length;
@@ -169,11 +176,13 @@ async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): Asy
       yield kept;
     }
     const [faulty] = queue;
-    if (kept.length === rows.length || !faulty) continue;
-    if (rows.length > 1) {
-      alone = next + rows.length - kept.length;
+    if (kept.length === rows.length || !faulty) {
+      if (!added.wasLost && added.took < quick && rows.length >= size) size *= 2;
       continue;
     }
+    if (added.wasLost && rows.length > 1) continue; // no chunk is to blame, and the next request is smaller
+    end = next + rows.length - kept.length;
+    if (rows.length > 1) continue;
     const { reason, mayPass } = added;
     tries++;
     if (mayPass && tries < mostTries) {
@@ -231,6 +240,9 @@ interface Added {
   readonly reason: string;
   /** Whether the same request may succeed later. */
   readonly mayPass: boolean;
+  readonly wasLost: boolean;
+  /** Milliseconds until the answer. */
+  readonly took: number;
   /** The service accepts at most this many chunks in one request, and refused more. */
   readonly limit?: number;
 }
@@ -247,22 +259,29 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
   };
   const facts = { write: "add chunks", first, rows: rows.length } as const;
   const texts = rows.map((row) => newChunk(row, copy.docForm));
-  const ended = await copy.write({ facts, request: copy.writer.addChunks(copy.place, texts) }, find, 1);
+  const prepared = copy.writer.addChunks(copy.place, texts);
+  let took = 0;
+  const onAnswer = (milliseconds: number) => {
+    took = milliseconds;
+  };
+  const request = { ...prepared, send: (hooks?: SendHooks) => prepared.send({ ...hooks, onAnswer }) };
+  const ended = await copy.write({ facts, request }, find, 1);
+  const { wasLost } = ended;
   if (ended.kind === "done") {
     const chunks: readonly StoredChunk[] = ended.value ?? found;
     const said = chunks.find(({ status }) => status === "error")?.error;
     const reason = `the service stored it and could not index it${said ? `: ${said}` : ""}`;
-    return { chunks, reason, mayPass: true };
+    return { chunks, reason, mayPass: true, wasLost, took };
   }
   const { reason } = ended;
   if (ended.kind === "refused") {
     const limit = limitIn(ended.message);
-    if (limit !== undefined && limit < rows.length) return { chunks: [], reason, mayPass: true, limit };
-    if (badTexts.includes(ended.status)) return { chunks: [], reason, mayPass: false };
+    if (limit !== undefined && limit < rows.length) return { chunks: [], reason, mayPass: true, wasLost, took, limit };
+    if (badTexts.includes(ended.status)) return { chunks: [], reason, mayPass: false, wasLost, took };
     throw copy.astray(reason);
   }
   if (!ended.wasLost) throw new SkipError(`the service accepts no requests: ${reason}`);
-  return { chunks: [], reason, mayPass: true };
+  return { chunks: [], reason, mayPass: true, wasLost, took };
 }
 
 /**

@@ -6,15 +6,15 @@ import { plain, rowsFrom, startCopy, uuid } from "./start-copy.js";
 
 const nothing = { failed: [], reason: null };
 
-test("chunks come in order, word for word, twenty in a request", async () => {
+test("chunks come in order, word for word, in requests that grow", async () => {
   const copy = await startCopy();
   const rows = plain(130);
   expect(await copy.run(rows)).toEqual(nothing);
   expect(copy.texts()).toEqual(rows.chunks.map(({ content }) => content));
   expect(copy.chunks().map(({ position }) => position)).toEqual(rows.chunks.map(({ position }) => position));
-  expect(copy.sent()).toEqual([...Array(6).fill("add 20"), "add 10"]);
+  expect(copy.sent()).toEqual(["add 20", "add 40", "add 70"]);
   expect(copy.seen.filter(({ method }) => method === "GET")).toHaveLength(1);
-  expect(copy.progress).toMatchObject({ chunksDone: 130, writes: 7 });
+  expect(copy.progress).toMatchObject({ chunksDone: 130, writes: 3 });
 });
 
 test("the requests for a small document have these bodies, and no others are sent", async () => {
@@ -77,7 +77,19 @@ test("the cap of the service is learned from its refusal", async () => {
   expect(copy.sent()).toEqual(["add 17", "add 8", "add 8", "add 1"]);
 });
 
-test("a throttled request is sent again as it is", async () => {
+test("slow answers make requests smaller", async () => {
+  const times = [25_000, 25_000, 0];
+  const copy = await startCopy({
+    faultOf: ({ method }) => {
+      if (method === "POST") copy.clock.sleep(times.shift() ?? 10_000);
+      return undefined;
+    },
+  });
+  await copy.run(plain(55));
+  expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 10"]);
+});
+
+test("waits of the pace make no request smaller", async () => {
   let refusals = 2;
   const copy = await startCopy({
     faultOf: ({ method }) =>
@@ -85,7 +97,7 @@ test("a throttled request is sent again as it is", async () => {
   });
   expect(await copy.run(plain(50))).toEqual(nothing);
   expect(copy.clock.waits.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(60_000);
-  expect(copy.sent()).toEqual(["add 20", "add 20", "add 20", "add 20", "add 10"]);
+  expect(copy.sent()).toEqual(["add 20", "add 20", "add 20", "add 30"]);
 });
 
 test("a chunk that the service refuses is named with its words, and the others come", async () => {
@@ -101,7 +113,7 @@ test("a chunk that the service refuses is named with its words, and the others c
     reason: expect.stringContaining("Not this one"),
   });
   expect(copy.texts()).toEqual(plain(12).chunks.flatMap(({ content }) => (content === "chunk 6" ? [] : [content])));
-  expect(copy.sent()).toEqual(["add 12", ...Array(12).fill("add 1")]);
+  expect(copy.sent()).toEqual(["add 12", "add 6", "add 3", "add 1", "add 1", "add 1", "add 6"]);
   expect(copy.progress.chunksDone).toBe(11);
 });
 
@@ -114,11 +126,11 @@ test("chunks that fail here and there do not end the document", async () => {
   expect([failed.length, reason, copy.texts()]).toEqual([12, null, Array(12).fill("good")]);
 });
 
-test("the chunks of a request that the service breaks off are sent one by one", async () => {
+test("a request that the service breaks off makes the next ones smaller, until they grow again", async () => {
   const broken = { status: 500, message: "Boom", code: "internal" };
   const copy = await startCopy({ faultOf: (_, write) => (write === 1 || write === 2 ? broken : undefined) });
   expect(await copy.run(plain(60))).toEqual(nothing);
-  expect(copy.sent()).toEqual(["add 20", ...Array(21).fill("add 1"), "add 20", "add 20"]);
+  expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 20", "add 25"]);
 });
 
 test("a chunk that the service breaks off three times is named, and the others come", async () => {
@@ -131,7 +143,7 @@ test("a chunk that the service breaks off three times is named, and the others c
     null,
   ]);
   expect(copy.texts()).toEqual(["chunk 1", "chunk 2", "chunk 4"]);
-  expect(copy.sent()).toEqual(["add 4", ...Array(6).fill("add 1")]);
+  expect(copy.sent()).toEqual(["add 4", "add 2", "add 2", "add 1", "add 1", "add 1", "add 1"]);
 });
 
 test("a service that is away for some seconds is waited for, and no longer than a minute", async () => {

@@ -168,14 +168,14 @@ test("chunks that an earlier process left unindexed are added again, with those 
 test("an unindexed chunk is named, and stays, if too many follow it to add them again", async () => {
   let isFailing = false;
   const copy = await startCopy({ embeddingFails: () => isFailing });
-  await copy.run(plain(21));
+  await copy.run(plain(201));
   isFailing = true;
   await copy.byOthers("POST", `${segments}/${copy.chunks()[0]?.id}`, {
     segment: { content: "chunk 1", enabled: true },
   });
   isFailing = false;
   const writes = copy.sent().length;
-  const { failed, reason } = await copy.run(plain(21));
+  const { failed, reason } = await copy.run(plain(201));
   expect(reason).toBeNull();
   expect(failed).toMatchObject([{ id: uuid(101), reason: "the service stored it and could not index it" }]);
   expect(copy.sent()).toHaveLength(writes);
