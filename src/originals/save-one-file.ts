@@ -8,8 +8,8 @@ import { fingerprint } from "../files/join-segments.js";
 import { runBefore } from "../store/folder/job-folders.js";
 import type { Workspace } from "../store/lease.js";
 import { countOf } from "../words.js";
-import type { OfferedFile, WantedFile } from "./ask-for-file.js";
 import type { Download, IncomingFile } from "./download.js";
+import type { OfferedFile, WantedFile } from "./file-routes.js";
 
 export interface SaveOptions {
   readonly download: Download;

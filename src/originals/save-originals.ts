@@ -17,7 +17,7 @@ import { documentKey } from "../rows/row.js";
 import { valueIf } from "../schema.js";
 import type { Workspace } from "../store/lease.js";
 import { countOf, nameAndId } from "../words.js";
-import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./ask-for-file.js";
+import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./file-routes.js";
 import { earlierFiles, type FileFacts, type SaveOptions, saveOriginal } from "./save-one-file.js";
 
 /** An original, and its path until the run is staged. */

@@ -2,7 +2,7 @@ import { pageSize as fullPage } from "../client/knowledge-api.js";
 import { forecastLists, noEvidence, sampleOf } from "../crawl/auto-child-lists.js";
 import { keptPages } from "../crawl/child-lists.js";
 import type { Job } from "../job/job.js";
-import { attachmentRequests } from "../originals/ask-for-file.js";
+import { attachmentRequests } from "../originals/file-routes.js";
 import type { DocumentSample, DocumentSurvey } from "./survey.js";
 
 export type ChildMode = Job["childChunks"];

@@ -12,7 +12,7 @@ import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.
 import { BusyError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
-import { countOriginalRequests } from "../originals/ask-for-file.js";
+import { countOriginalRequests } from "../originals/file-routes.js";
 import { requestCounts } from "../run/write-manifest.js";
 import { findEarlierWork } from "../segments/resume.js";
 import { captureStatus } from "../status/capture-status.js";

@@ -1,14 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import {
-  RecentRate,
-  renderBar,
-  renderReading,
-  renderRun,
-  silentTime,
-  waitingText,
-} from "../../src/cli/progress-text.js";
+import { renderBar, renderReading, renderRun, silentTime, waitingText } from "../../src/cli/progress-text.js";
 import { openView } from "../../src/cli/progress-view.js";
+import { RecentRate } from "../../src/cli/time-left.js";
 import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
 
 import { withoutTimes } from "./run-kbdump.js";

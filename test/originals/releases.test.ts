@@ -5,7 +5,7 @@ import { openClient } from "../../src/client/open-client.js";
 import { sumOfOriginals } from "../../src/commands/run/summary.js";
 import { jsonReply, type Route, route } from "../../src/demo/routes.js";
 import { startService } from "../../src/demo/start-service.js";
-import { askerOfFiles } from "../../src/originals/ask-for-file.js";
+import { askerOfFiles } from "../../src/originals/file-routes.js";
 import { planJob } from "../../src/plan/plan-job.js";
 import { runJob } from "../../src/run/run-job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";

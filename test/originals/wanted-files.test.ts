@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { wantedFiles } from "../../src/originals/ask-for-file.js";
+import { wantedFiles } from "../../src/originals/file-routes.js";
 import { testFolder } from "../run/job-for.js";
 
 test("documents that share a file each have the attachments of their own chunks", async () => {

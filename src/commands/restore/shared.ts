@@ -10,9 +10,10 @@ import {
   outOption,
   type runPositional,
 } from "../../cli/options.js";
-import { type Count, progressOfRun, renderWork, within } from "../../cli/progress-text.js";
+import { progressOfRun, renderWork, within } from "../../cli/progress-text.js";
 import type { Rendering } from "../../cli/progress-view.js";
 import type { Page } from "../../cli/text.js";
+import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
 import type { RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
