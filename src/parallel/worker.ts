@@ -7,7 +7,7 @@ import type { DocumentToRead } from "../crawl/discovery.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { openTexts } from "../dump/formats/open-texts.js";
-import { sayDiskError } from "../file-error.js";
+import { problemText, sayDiskError } from "../file-error.js";
 import { forEachOf, isThere } from "../files/files.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
@@ -281,12 +281,19 @@ class DocumentWorker implements AsyncDisposable {
 
   /** Checks that this worker may read a batch, and finds its documents in the job. */
   async #find(queued: unknown) {
-    const { job, exchangeOf, context } = this.#options;
+    const { job, client, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
     if (!data) throw new RefusedError("these are not documents of a run");
     const { run_id: runId } = data.run;
-    const exchange = await exchangeOf(runId);
-    const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
+    const openExchange = async () => {
+      const exchange = await exchangeOf(runId);
+      return { exchange, plan: await exchange.read(planFile) };
+    };
+    const { exchange, plan } = await openExchange().catch((error: unknown) => {
+      client.signal.throwIfAborted();
+      throw new RefusedError(`this worker cannot read its output: ${problemText(error)}`);
+    });
+    const reason = reasonToRefuse(data.run, plan, job);
     if (reason !== undefined) throw new RefusedError(reason);
     const documents = data.documents.map(({ name, dataset_id, document_id }): DocumentToRead => {
       const ref = documentIn(job, dataset_id, document_id);
