@@ -244,14 +244,11 @@ export class DamagedError extends StopError {}
 /** Bytes to fetch with one request. They stay in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
-/** The expected content of a fetched file, and hooks for its transfer. */
-export interface FetchedFacts extends FileFacts, Transfer {}
-
 /**
  * Writes an object to a new local file, readable only by its owner. If the content differs from `facts`, removes the file and
  * throws DamagedError.
  */
-export async function fetchFile(s3: S3, key: string, path: string, facts: FetchedFacts): Promise<void> {
+export async function fetchFile(s3: S3, key: string, path: string, facts: FileFacts & Transfer): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   try {
     const hash = createHash("sha256");
@@ -276,7 +273,7 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
 async function readRange(
   s3: S3,
   key: string,
-  facts: FetchedFacts,
+  facts: FileFacts & Transfer,
   { start, etag }: { readonly start: number; readonly etag: string | undefined },
 ) {
   const end = Math.min(start + rangeBytes, facts.bytes);
