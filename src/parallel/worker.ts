@@ -90,6 +90,7 @@ class RefusedError extends Error {}
 class DocumentWorker implements AsyncDisposable {
   readonly #broker: Broker;
   readonly #options: DocumentWorkerOptions;
+  readonly #documentIn: ReturnType<typeof documentsOf>;
   readonly #worker: Worker<BatchData, BatchEnd>;
   readonly #connection: ReturnType<Broker["connect"]>;
   readonly #events: ReturnType<typeof hearPauses>;
@@ -107,6 +108,7 @@ class DocumentWorker implements AsyncDisposable {
     const { job, client, context } = options;
     this.#broker = broker;
     this.#options = options;
+    this.#documentIn = documentsOf(job);
     this.#connection = broker.connect({ enableOfflineQueue: false, commandTimeout: lockTime });
     this.#events = hearPauses(broker, job, client.pause);
     this.#worker = new broker.libraries.bullmq.Worker<BatchData, BatchEnd>(
@@ -296,7 +298,7 @@ class DocumentWorker implements AsyncDisposable {
     const reason = reasonToRefuse(data.run, plan, job);
     if (reason !== undefined) throw new RefusedError(reason);
     const documents = data.documents.map(({ name, dataset_id, document_id }): DocumentToRead => {
-      const ref = documentIn(job, dataset_id, document_id);
+      const ref = this.#documentIn(dataset_id, document_id);
       if (!ref) throw new RefusedError(`run ${runId} has a document that is not one of the job`);
       return { name, ref };
     });
@@ -355,14 +357,19 @@ export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job
   return found === JSON.stringify(run) ? undefined : `run ${run.run_id} is not the run of its exchange`;
 }
 
-/** A document of the job, with its dataset's filter; undefined if the job does not include it. */
-export function documentIn(
-  { datasets }: Pick<Job, "datasets">,
-  datasetId: string,
-  documentId: string,
-): DocumentRef | undefined {
-  if (datasets === "all") return { datasetId, documentId, status: [], keyword: undefined };
-  const { documents = [], status = [], keyword } = datasets.find(({ id }) => id === datasetId) ?? {};
-  const isAsked = documents === "all" || documents.includes(documentId);
-  return isAsked ? { datasetId, documentId, status, keyword } : undefined;
+/**
+ * Returns a function that finds a document of the job, with its dataset's filter; undefined if the job does not include it. Lists of
+ * documents can be long.
+ */
+export function documentsOf({ datasets }: Pick<Job, "datasets">) {
+  const entries = (datasets === "all" ? [] : datasets).map(({ id, documents, status, keyword }) => {
+    return [id, { listed: documents === "all" ? undefined : new Set(documents), status, keyword }] as const;
+  });
+  const asked = new Map(entries);
+  return (datasetId: string, documentId: string): DocumentRef | undefined => {
+    if (datasets === "all") return { datasetId, documentId, status: [], keyword: undefined };
+    const dataset = asked.get(datasetId);
+    if (!dataset || dataset.listed?.has(documentId) === false) return undefined;
+    return { datasetId, documentId, status: dataset.status, keyword: dataset.keyword };
+  };
 }
