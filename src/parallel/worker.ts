@@ -7,7 +7,7 @@ import type { DocumentToRead } from "../crawl/discovery.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { openTexts } from "../dump/formats/open-texts.js";
-import { sayDiskError } from "../file-error.js";
+import { problemText, sayDiskError } from "../file-error.js";
 import { forEachOf, isThere } from "../files/files.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
@@ -90,6 +90,7 @@ class RefusedError extends Error {}
 class DocumentWorker implements AsyncDisposable {
   readonly #broker: Broker;
   readonly #options: DocumentWorkerOptions;
+  readonly #documentIn: ReturnType<typeof documentsOf>;
   readonly #worker: Worker<BatchData, BatchEnd>;
   readonly #connection: ReturnType<Broker["connect"]>;
   readonly #events: ReturnType<typeof hearPauses>;
@@ -107,6 +108,7 @@ class DocumentWorker implements AsyncDisposable {
     const { job, client, context } = options;
     this.#broker = broker;
     this.#options = options;
+    this.#documentIn = documentsOf(job);
     this.#connection = broker.connect({ enableOfflineQueue: false, commandTimeout: lockTime });
     this.#events = hearPauses(broker, job, client.pause);
     this.#worker = new broker.libraries.bullmq.Worker<BatchData, BatchEnd>(
@@ -281,15 +283,22 @@ class DocumentWorker implements AsyncDisposable {
 
   /** Checks that this worker may read a batch, and finds its documents in the job. */
   async #find(queued: unknown) {
-    const { job, exchangeOf, context } = this.#options;
+    const { job, client, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
     if (!data) throw new RefusedError("these are not documents of a run");
     const { run_id: runId } = data.run;
-    const exchange = await exchangeOf(runId);
-    const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
+    const openExchange = async () => {
+      const exchange = await exchangeOf(runId);
+      return { exchange, plan: await exchange.read(planFile) };
+    };
+    const { exchange, plan } = await openExchange().catch((error: unknown) => {
+      client.signal.throwIfAborted();
+      throw new RefusedError(`this worker cannot read its output: ${problemText(error)}`);
+    });
+    const reason = reasonToRefuse(data.run, plan, job);
     if (reason !== undefined) throw new RefusedError(reason);
     const documents = data.documents.map(({ name, dataset_id, document_id }): DocumentToRead => {
-      const ref = documentIn(job, dataset_id, document_id);
+      const ref = this.#documentIn(dataset_id, document_id);
       if (!ref) throw new RefusedError(`run ${runId} has a document that is not one of the job`);
       return { name, ref };
     });
@@ -348,14 +357,19 @@ export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job
   return found === JSON.stringify(run) ? undefined : `run ${run.run_id} is not the run of its exchange`;
 }
 
-/** A document of the job, with its dataset's filter; undefined if the job does not include it. */
-export function documentIn(
-  { datasets }: Pick<Job, "datasets">,
-  datasetId: string,
-  documentId: string,
-): DocumentRef | undefined {
-  if (datasets === "all") return { datasetId, documentId, status: [], keyword: undefined };
-  const { documents = [], status = [], keyword } = datasets.find(({ id }) => id === datasetId) ?? {};
-  const isAsked = documents === "all" || documents.includes(documentId);
-  return isAsked ? { datasetId, documentId, status, keyword } : undefined;
+/**
+ * Returns a function that finds a document of the job, with its dataset's filter; undefined if the job does not include it. Lists of
+ * documents can be long.
+ */
+export function documentsOf({ datasets }: Pick<Job, "datasets">) {
+  const entries = (datasets === "all" ? [] : datasets).map(({ id, documents, status, keyword }) => {
+    return [id, { listed: documents === "all" ? undefined : new Set(documents), status, keyword }] as const;
+  });
+  const asked = new Map(entries);
+  return (datasetId: string, documentId: string): DocumentRef | undefined => {
+    if (datasets === "all") return { datasetId, documentId, status: [], keyword: undefined };
+    const dataset = asked.get(datasetId);
+    if (!dataset || dataset.listed?.has(documentId) === false) return undefined;
+    return { datasetId, documentId, status: dataset.status, keyword: dataset.keyword };
+  };
 }

@@ -4,7 +4,7 @@ import { type ClientOptions, openClient, type S3 } from "./client.js";
 import {
   type Condition,
   endUpload,
-  type FetchedFacts,
+  type FileFacts,
   fetchFile,
   lookAt,
   type OpenUpload,
@@ -12,6 +12,7 @@ import {
   putFile,
   putObject,
   readObject,
+  type Transfer,
 } from "./objects.js";
 
 /**
@@ -31,7 +32,7 @@ export async function openBucket(url: string, options: ClientOptions) {
     look: (key: string) => lookAt(s3, key),
     put: (key: string, bytes: Buffer, condition?: Condition) => putObject(s3, key, bytes, condition),
     putFile: (key: string, path: string, how: PutFileOptions) => putFile(s3, key, path, how),
-    fetchFile: (key: string, path: string, facts: FetchedFacts) => fetchFile(s3, key, path, facts),
+    fetchFile: (key: string, path: string, facts: FileFacts & Transfer) => fetchFile(s3, key, path, facts),
     list: (prefix: string) => listKeys(s3, prefix),
     folders: (prefix: string) => listFolders(s3, prefix),
     remove: (keys: readonly string[]) => removeKeys(s3, keys),

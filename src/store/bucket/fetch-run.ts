@@ -148,12 +148,9 @@ export interface WantedFile extends FileFacts {
   readonly path: string;
 }
 
-interface FetchOptions {
+interface FetchOptions extends Pick<LocalCopyOptions, "signal">, Partial<Pick<LocalCopyOptions, "watch">> {
   /** The step to show as progress. */
   readonly step: string;
-  readonly signal: AbortSignal;
-  /** Shows the progress. Returns a function that ends the display. */
-  readonly watch?: (progress: ReadProgress) => () => void;
   /** Called for a damaged object, which is then skipped. Without this callback, a damaged object fails the transfer. */
   readonly onDamaged?: (file: WantedFile, error: DamagedError) => void;
 }

@@ -244,14 +244,11 @@ export class DamagedError extends StopError {}
 /** Bytes to fetch with one request. They stay in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
-/** The expected content of a fetched file, and hooks for its transfer. */
-export interface FetchedFacts extends FileFacts, Transfer {}
-
 /**
  * Writes an object to a new local file, readable only by its owner. If the content differs from `facts`, removes the file and
  * throws DamagedError.
  */
-export async function fetchFile(s3: S3, key: string, path: string, facts: FetchedFacts): Promise<void> {
+export async function fetchFile(s3: S3, key: string, path: string, facts: FileFacts & Transfer): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   try {
     const hash = createHash("sha256");
@@ -267,6 +264,7 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
     if (facts.sha256 !== undefined && hash.digest("hex") !== facts.sha256) throw otherContent(s3, key, facts);
   } catch (error) {
     await rm(path, { force: true });
+    facts.signal?.throwIfAborted(); // with the reason itself, which may be the failure of another file
     throw error;
   }
 }
@@ -275,10 +273,9 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
 async function readRange(
   s3: S3,
   key: string,
-  facts: FetchedFacts,
+  facts: FileFacts & Transfer,
   { start, etag }: { readonly start: number; readonly etag: string | undefined },
 ) {
-  const { signal = s3.signal } = facts;
   const end = Math.min(start + rangeBytes, facts.bytes);
   const request = {
     ...s3.at(key),
@@ -287,13 +284,16 @@ async function readRange(
   };
   return s3.ask("read", key, async () => {
     try {
-      const { Body, ContentRange = "", ETag } = await s3.client.getObject(request, { abortSignal: signal });
+      const {
+        Body,
+        ContentRange = "",
+        ETag,
+      } = await s3.client.getObject(request, { abortSignal: facts.signal ?? s3.signal });
       const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
       const total = Number(/\/(\d+)$/.exec(ContentRange)?.[1] ?? bytes.length);
       if (total !== facts.bytes || bytes.length !== end - start) throw otherContent(s3, key, facts, total);
       return { bytes, etag: ETag };
     } catch (error) {
-      signal.throwIfAborted();
       if (isAbsent(error)) throw new DamagedError(`cannot read ${urlOfPrefix(s3.location, key)}: it is not there`);
       const { status } = factsOf(error);
       throw status === 412 || status === 416 ? otherContent(s3, key, facts) : error;

@@ -119,7 +119,7 @@ async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
       if ((await readLock(path))?.id !== dead.id) continue;
       await link(mine.path, `${mine.path}.new`);
       await rename(`${mine.path}.new`, path);
-      const owner = isReleased(dead) ? undefined : ownerFrom(dead.text);
+      const owner = dead.isReleased ? undefined : ownerFrom(dead.text);
       return owner?.id ? { id: owner.id, isDead: (await isAlive(owner)) === false } : undefined;
     } finally {
       await rm(claim, { force: true });
@@ -129,11 +129,11 @@ async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
 
 /** Moves our lock to `aside` in our folder. The moved file shows whose lock it was. */
 async function letGo(path: string, text: string, aside: string): Promise<void> {
-  if (!isLockOf(await readLock(path), text)) return;
+  if ((await readLock(path))?.text !== text) return;
   if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder or the lock is gone
   const moved = await readLock(aside);
   if (!moved) return; // a successor removed our folder after the move
-  if (!isLockOf(moved, text)) await link(aside, path).catch(ifPresent(undefined)).catch(ifAbsent(undefined));
+  if (moved.text !== text) await link(aside, path).catch(ifPresent(undefined)).catch(ifAbsent(undefined));
   await rm(aside, { force: true });
 }
 
@@ -155,7 +155,7 @@ async function removeLeftovers(path: string, { now }: Mine): Promise<void> {
 /** Throws LostError, which names the current owner, if the lock is not the one with this text. */
 async function requireOwn(path: string, text: string): Promise<void> {
   const found = await readLock(path);
-  if (isLockOf(found, text)) return;
+  if (found?.text === text) return;
   const owner = found && ownerFrom(found.text);
   const what = owner ? `was taken over by process ${owner.pid} on ${owner.host}` : "was removed";
   throw new LostError(
@@ -170,32 +170,24 @@ const releaseMark = "\nreleased\n";
 type LockFile = NonNullable<Awaited<ReturnType<typeof readLock>>>;
 
 /**
- * Reads a lock; undefined if there is none. Its `id` is that of this file with this content, and can be part of a file name. `touched`
- * is the time of the last heartbeat, in milliseconds by the disk's clock. Opens the file to get its facts, because network drives
- * return stale facts of files that are not open. Throws StopError if the path is not a file.
+ * Reads a lock; undefined if there is none. Its `id` is that of this file with this content, and can be part of a file name. `text`
+ * does not include the mark of a released lock. `touched` is the time of the last heartbeat, in milliseconds by the disk's clock.
+ * Opens the file to get its facts, because network drives return stale facts of files that are not open. Throws StopError if the
+ * path is not a file.
  */
 export async function readLock(path: string) {
   await using file = await openRegular(path).catch(ifAbsent(undefined));
   if (!file) return undefined;
-  const [{ ino, mtimeMs }, text] = [await file.stat(), await file.readFile("utf8")];
-  const id = createHash("sha256").update(`${ino} ${text}`).digest("hex").slice(0, 16);
-  return { id, text, touched: mtimeMs };
+  const [{ ino, mtimeMs: touched }, content] = [await file.stat(), await file.readFile("utf8")];
+  const id = createHash("sha256").update(`${ino} ${content}`).digest("hex").slice(0, 16);
+  const isReleased = content.endsWith(releaseMark);
+  return { id, text: isReleased ? content.slice(0, -releaseMark.length) : content, isReleased, touched };
 }
 
 /** Sends a heartbeat: writes the same content again, so that the disk's clock sets the time. */
 async function touch(mine: FileHandle, text: string): Promise<void> {
   await mine.write(text, 0);
   await mine.sync();
-}
-
-/** Whether the owner released the lock. */
-function isReleased({ text }: LockFile): boolean {
-  return text.endsWith(releaseMark);
-}
-
-/** Whether a lock is the one that was written with this text, released or not. */
-function isLockOf(found: LockFile | undefined, text: string): boolean {
-  return found?.text === text || found?.text === `${text}${releaseMark}`;
 }
 
 /**
@@ -206,7 +198,7 @@ export async function holderOf(found: LockFile, now: number, silence = deadAfter
   const owner = ownerFrom(found.text);
   const alive = owner && (await isAlive(owner));
   const age = now - found.touched;
-  const isHeld = !isReleased(found) && (alive ?? Math.abs(age) < silence);
+  const isHeld = !found.isReleased && (alive ?? Math.abs(age) < silence);
   return isHeld ? { owner, alive, age } : undefined;
 }
 

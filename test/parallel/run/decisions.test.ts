@@ -8,7 +8,7 @@ import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
 import { watchBroker } from "../../../src/parallel/broker.js";
 import { DocumentBatches, requestsFor } from "../../../src/parallel/document-batches.js";
 import { batchSchema, queueName } from "../../../src/parallel/queue.js";
-import { documentIn, reasonToRefuse } from "../../../src/parallel/worker.js";
+import { documentsOf, reasonToRefuse } from "../../../src/parallel/worker.js";
 import { WorkersProgress } from "../../../src/parallel/workers-progress.js";
 import { valueIf } from "../../../src/schema.js";
 import { planHash } from "../../../src/segments/resume.js";
@@ -180,11 +180,22 @@ describe("documents in the queue", () => {
 
   test("a worker accepts only documents that its job requests, with the filter of the job", () => {
     const ref = { datasetId: "d", documentId: "1", status: ["completed"], keyword: "x" };
-    expect(documentIn(job("all"), "d", "1")).toEqual(ref);
-    expect(documentIn(job(["1"]), "d", "1")).toEqual(ref);
-    expect(documentIn({ datasets: "all" }, "d", "1")).toEqual({ ...ref, status: [], keyword: undefined });
-    expect(documentIn(job(["2"]), "d", "1")).toBeUndefined();
-    expect(documentIn(job("all"), "e", "1")).toBeUndefined();
+    expect(documentsOf(job("all"))("d", "1")).toEqual(ref);
+    expect(documentsOf(job(["1"]))("d", "1")).toEqual(ref);
+    expect(documentsOf({ datasets: "all" })("d", "1")).toEqual({ ...ref, status: [], keyword: undefined });
+    expect(documentsOf(job(["2"]))("d", "1")).toBeUndefined();
+    expect(documentsOf(job("all"))("e", "1")).toBeUndefined();
+  });
+
+  test("a worker finds each of many listed documents at once", () => {
+    const listed = Array.from(
+      { length: 100_000 },
+      (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+    );
+    const start = performance.now();
+    const documentIn = documentsOf(job(listed));
+    expect(listed.filter((id) => documentIn("d", id)?.documentId === id)).toHaveLength(listed.length);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   test("the name of the queue identifies the job and the service, and contains no URL", () => {

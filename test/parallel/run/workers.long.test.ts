@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Queue } from "bullmq";
@@ -94,6 +94,22 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(stranger.said.join("\n")).toContain(sentence);
     expect(said.join("\n")).toContain(sentence);
     expect(right.said.join("\n")).not.toContain(sentence);
+  });
+
+  test("a worker that cannot read its output returns its documents, and says why", async () => {
+    const { run, shared, worker, said, job, folder } = await startShared();
+    const single = await run();
+    const dir = join(folder, "linked");
+    await mkdir(dir);
+    await symlink(join(folder, "out", "test"), join(dir, "test"));
+    const linked = worker({ ...job, output: { ...job.output, dir } });
+    const result = shared();
+    const sentence = `${join(dir, "test")} is a symbolic link, which is not followed; remove it`;
+    await expect.poll(() => said.join("\n"), { timeout: 10_000 }).toContain(sentence);
+    worker();
+    await expectSameBytes(single, await result);
+    expect(linked.said.join("\n")).toContain(sentence);
+    expect(said.join("\n")).toContain("workers have read: worker-2 8 documents");
   });
 
   test("an interrupted run leaves the exchange to the next one, which requests nothing again", async () => {

@@ -7,10 +7,29 @@ import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { StopError, UsageError } from "../../../src/errors.js";
+import { fetchFiles } from "../../../src/store/bucket/fetch-run.js";
 import { startCuttingProxy } from "../../servers/cutting-proxy.js";
 import { startProxy } from "../../servers/proxy.js";
 import { envFor, hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow, newFolder, openAt, sha256Of } from "./bucket-helpers.js";
+
+test("a disk that fills up while another file arrives is reported, not the file whose fetch it ends", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const server = createServer(() => arrived.resolve()); // and never answers
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  const store = { env: envFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) };
+  const bucket = await openAt(store, "s3://kb-dumps/job");
+  const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  const fetchFile: typeof bucket.fetchFile = async (key, ...more) => {
+    if (key === "arriving") return bucket.fetchFile(key, ...more);
+    await arrived.promise;
+    throw full;
+  };
+  const files = ["arriving", "other"].map((key) => ({ key, path: key, bytes: 7, sha256: undefined }));
+  const how = { step: "fetching", signal: new AbortController().signal };
+  await expect(fetchFiles({ ...bucket, fetchFile }, await newFolder(), files, how)).rejects.toBe(full);
+});
 
 /** A store that refuses every request in the same way; its answer repeats the request, including secrets. */
 async function startRefusing(status: number, code: string, headers: Readonly<Record<string, string>> = {}) {
