@@ -126,7 +126,7 @@ export class BucketStore extends FolderStore {
   async #replaceLocal(found: ObjectFacts | undefined): Promise<void> {
     const { own, database, shownDatabase } = this.owned;
     const { log, signal } = this.#patience;
-    // The databases that an earlier run built from the local one, and did not publish: the bucket's has changed since.
+    // Also databases that earlier runs built from the local one and did not publish: the bucket's has changed since.
     const built = (await readdir(own)).filter(isRunId).map((runId) => join(runId, "scratch"));
     for (const name of [pendingDatabase, ...built]) await rm(join(own, name), { recursive: true, force: true });
     const fetched = join(own, "fetched.duckdb");
@@ -135,7 +135,7 @@ export class BucketStore extends FolderStore {
       log("info", `fetching ${this.bucket.url}/${this.#databaseKey} (${bytesText(found.bytes)})`);
       await this.bucket.fetchFile(this.#databaseKey, fetched, { ...found, signal });
     }
-    // With its write-ahead log, because DuckDB would replay it on the next database.
+    // Also removes its write-ahead log, which DuckDB would replay on the next database.
     for (const path of [`${database}.wal`, database]) await removeFrom(this.owned, path);
     if (found) return rename(fetched, database);
     const problem = `${shownDatabase} is gone, and is built again from the runs that are left`;
@@ -152,8 +152,8 @@ export class BucketStore extends FolderStore {
   }
 
   /**
-   * Uploads a file if `condition` still holds. It was found during this lease, so the upload fails once a successor has
-   * written there.
+   * Uploads a file if `condition` still holds. It describes the file during this lease, so the upload fails once a successor has
+   * replaced it.
    */
   async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
     const { sha256 } = await fingerprint(path);

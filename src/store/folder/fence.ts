@@ -84,7 +84,7 @@ async function take(owned: OwnFolder, folder: string, entry: Dirent, isDone: boo
   }
 }
 
-/** Moves everything in the folder `name` into our folder of the same name, unless its owner moves or removes it meanwhile. */
+/** Moves everything in the folder `name` into our folder of the same name, except what its owner moves or removes meanwhile. */
 async function takeAll(owned: OwnFolder, folder: string, name: string): Promise<void> {
   const entries = await entriesOf(join(folder, name));
   if (entries.length > 0) await makeOwnFolder(join(owned.own, name));

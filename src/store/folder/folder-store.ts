@@ -12,7 +12,7 @@ import type { OwnFolder } from "./job-folders.js";
 export const pendingDatabase = "pending.duckdb";
 /** The folder for files that were moved out of the published folder, until they get their new name there. */
 export const asideFolder = "aside";
-/** The folder in which removed files are deleted. The next owner retries those that cannot be deleted. */
+/** The folder in which removed files are deleted. The next owner deletes what is left. */
 export const removedFolder = "removed";
 
 /**
@@ -133,7 +133,7 @@ export async function removeFrom(owned: OwnFolder, path: string): Promise<void> 
 export async function moveAway({ own }: OwnFolder, path: string): Promise<void> {
   const folder = join(own, removedFolder);
   await makeOwnFolder(folder);
-  await rename(path, join(folder, `${basename(path)}.${randomUUID()}`)); // the same name may be there: not everything can be deleted
+  await rename(path, join(folder, `${basename(path)}.${randomUUID()}`)); // the same name may be there already, because some files cannot be deleted
 }
 
 /** Deletes everything that `moveAway` moved. */
