@@ -163,8 +163,8 @@ const noneIn = (table: string) =>
 const notReadNow = noneIn("read_now");
 
 /**
- * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later.
- * Leaves out rows of this run: if it was killed after replacing the database, it is finished again now.
+ * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later. Leaves out
+ * rows of this run, which are there if it was killed after it replaced the database, and is now finished again.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
