@@ -14,10 +14,7 @@ import { headKey, readHead } from "./bucket/head.js";
 import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
 export interface FindOptions extends Partial<LocalCopyOptions> {
-  /**
-   * The output folder, or `s3://bucket/prefix`, in which to look for job names. It also overrides the folder of a job file.
-   * Default: `output`.
-   */
+  /** The output folder, or `s3://bucket/prefix`, with the named jobs. It overrides the folder of a job file. Default: `output`. */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Whether to fetch the database of the job, too, if the word names a run in a bucket. */

@@ -94,10 +94,7 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
   }
 }
 
-/**
- * Ends the lease: marks our folder as finished, releases the lock, and removes the folder unless it has files for the next
- * owner.
- */
+/** Ends the lease: marks our folder as finished, releases the lock, and removes the folder unless it has files for the next owner. */
 async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
   await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
   await lock.release(own);

@@ -151,10 +151,7 @@ export class BucketStore extends FolderStore {
     await this.#replace(basename(path), path, (await this.bucket.look(basename(path))) ?? "absent");
   }
 
-  /**
-   * Uploads a file if `condition` still holds. It describes the file during this lease, so the upload fails once a successor has
-   * replaced it.
-   */
+  /** Uploads a file if `condition` still holds. It was found during this lease, so the upload fails if a successor replaced the file. */
   async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
     const { sha256 } = await fingerprint(path);
     await this.confirm();
@@ -176,10 +173,7 @@ export class BucketStore extends FolderStore {
     await super.removeRun(runId);
   }
 
-  /**
-   * Removes local files that no later run needs. Keeps the originals of the newest run, because the next run reuses the
-   * unchanged ones.
-   */
+  /** Removes local files that no later run needs. Keeps the newest run's originals, because the next run reuses the unchanged ones. */
   override async tidy(): Promise<void> {
     const { runs } = this.owned;
     const runIds = (await readdir(runs)).filter(isRunId).sort();
@@ -231,10 +225,7 @@ const troubles: readonly unknown[] = [429, 500, 502, 503, 504];
 /** The longest wait between two tries, in milliseconds. */
 const longest = 15_000;
 
-/**
- * Retries `work` while the store does not answer or has a temporary failure, for at most `outage` seconds. `work` must be safe to
- * repeat.
- */
+/** Retries `work`, which must be safe to repeat, while the store does not answer or fails temporarily, for at most `outage` seconds. */
 export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage, log, signal }: Patience): Promise<T> {
   const end = performance.now() + outage * 1000;
   for (let wait = 1000; ; wait = Math.min(wait * 2, longest)) {

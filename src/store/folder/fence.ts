@@ -196,10 +196,7 @@ async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (pat
     await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
 }
 
-/**
- * Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead
- * elsewhere.
- */
+/** Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead elsewhere. */
 async function dropOddFiles(folder: string): Promise<void> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);

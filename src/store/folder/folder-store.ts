@@ -126,10 +126,7 @@ export async function removeFrom(owned: OwnFolder, path: string): Promise<void> 
   await clearRemoved(owned);
 }
 
-/**
- * Renames a file or folder of the job into our own folder, where `clearRemoved` deletes it later. Rejects if the path does not
- * exist.
- */
+/** Renames a file or folder of the job into our own folder; `clearRemoved` deletes it later. Rejects if the path does not exist. */
 export async function moveAway({ own }: OwnFolder, path: string): Promise<void> {
   const folder = join(own, removedFolder);
   await makeOwnFolder(folder);
