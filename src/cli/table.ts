@@ -13,7 +13,7 @@ export interface TableColumn {
   readonly id?: boolean;
   /** Drops the column; the lowest number goes first. */
   readonly drop?: number | undefined;
-  /** Wraps the last column, with sentences. */
+  /** Whether to wrap this column, which has sentences and must be the last. */
   readonly wraps?: boolean;
 }
 

@@ -45,10 +45,10 @@ export async function buildFromStaged(staged: StagedRows & RunFacts, options: Bu
 }
 
 /**
- * Builds a new database next to the old one: the earlier state of documents that this run did not read, the rows that it
- * read, and the history of both. Works on a copy, so that users of the old file are not affected, and their locks do not matter.
- * Uses one thread: with a second one, loading takes more CPU time and no less time, and merging their work leaves holes in the file.
- * Rejects with DuckDB's error if rows cannot be loaded.
+ * Builds a new database next to the old one: the earlier state of documents that this run did not read, the rows that it read, and
+ * the history of both. Works on a copy, so that users of the old file are not affected, and their locks do not matter. Uses one
+ * thread: a second one would take more CPU time without being faster, and leave holes in the file. Rejects with DuckDB's error if
+ * rows cannot be loaded.
  */
 export async function buildDatabase(run: RunRows, options: BuildOptions): Promise<void> {
   await rm(options.target, { force: true });

@@ -84,7 +84,7 @@ async function findDataset(api: TargetApi, id: string, existed: boolean): Promis
   };
 }
 
-/** Throws StopError for a list or record that the service does not return, or not to this key. */
+/** Throws StopError for a list or record that the service does not return, or that this key may not read. */
 function stop(error: unknown, what: string): never {
   if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
   throw new StopError(`${what}: ${error.message}`, { cause: error });
