@@ -12,7 +12,7 @@ export interface Entry {
   readonly head?: string;
   readonly text: string;
   readonly paint?: keyof Paint | undefined;
-  /** Two columns further right. */
+  /** Parts below the sentence, indented by two columns. */
   readonly below?: readonly Part[];
 }
 
@@ -27,7 +27,7 @@ export function renderParagraphs(paragraphs: Paragraphs, page: Page): string {
     .join("\n\n");
 }
 
-/** An id in brackets has 38 characters, and must never be cut: a narrow terminal shows no indent where one would not fit beside it. */
+/** The width of an id in brackets, which must never be cut. A terminal too narrow for it and an indent shows no indents. */
 const widest = 38;
 
 function layOut(parts: readonly Part[], page: Page): readonly string[] {

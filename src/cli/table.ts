@@ -13,7 +13,7 @@ export interface TableColumn {
   readonly id?: boolean;
   /** Drops the column; the lowest number goes first. */
   readonly drop?: number | undefined;
-  /** Wraps the last column, with sentences. */
+  /** Whether to wrap this column, which has sentences and must be the last. */
   readonly wraps?: boolean;
 }
 
@@ -60,8 +60,8 @@ const leastWrap = 24;
 const indent = "    ";
 
 /**
- * Lays out rows in columns that fit the width, and returns the lines of each row. If they do not fit, it truncates names, then
- * moves ids to separate lines, then drops columns. A row with one of several cells is a remark and is wrapped.
+ * Lays out rows in columns that fit the width, and returns the lines of each row. If they do not fit, it truncates names, then moves
+ * ids to separate lines, then drops columns. A row with one cell where the table has several columns is a remark: it is wrapped.
  */
 export function layOutTable(rows: readonly (readonly string[])[], shape: TableShape): readonly (readonly string[])[] {
   const { columns, width, gap = 2 } = shape;

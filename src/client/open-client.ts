@@ -146,7 +146,7 @@ export function openClient(options: ClientOptions): Client {
       try {
         return await retrying(read, { sleep, random, retries, signal, onRetry, waitForService, isPaused });
       } catch (error) {
-        if (progress.inFlight === 0) progress.silentSince = undefined; // it was given up, so it waits no more
+        if (progress.inFlight === 0) progress.silentSince = undefined; // no request is waiting any more
         const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);
         signal.throwIfAborted(); // all requests reject with the same reason

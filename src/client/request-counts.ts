@@ -11,8 +11,8 @@ export class RequestCounts {
   bytes = 0;
   inFlight = 0;
   /**
-   * Since when requests have waited without any answer, by `performance.now()`, also between two tries and during an outage;
-   * undefined if none is waiting.
+   * When requests began to wait without any answer, by `performance.now()`; undefined if none is waiting. Includes the time between
+   * two tries and during an outage.
    */
   silentSince: number | undefined = undefined;
   /** Requests that got an answer, with any status. */

@@ -150,7 +150,7 @@ function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | null> {
   return new Map(named.map(([id, name]) => [id, knownName(name, id)]));
 }
 
-/** The service does not always have a name; the dump then has the id in its place. */
+/** A document's or dataset's name; null if the service had none, and the dump has the id in its place. */
 function knownName(name: string, id: string): string | null {
   return name === id ? null : name;
 }
@@ -170,7 +170,7 @@ function totals({ counts, plan }: CopyResult): readonly Part[] {
     writes > 0 && cost,
     children > 0 &&
       "child chunks: the service makes its own; each one that is wrong or missing costs one more write request",
-    // The service calls a language model for every new one, to generate questions about its text.
+    // For every new qa_model document, the service asks a language model to write questions about its text.
     questions > 0 && `${countText(questions, "qa_model document")}: each stub costs one language model call`,
     unwritten !== "" && `documents that are not written: ${unwritten}`,
   ];
@@ -233,7 +233,7 @@ function settingsText({ target, settings }: DatasetPlan): string {
   return terminalText(all.filter(Boolean).join(", "), 300);
 }
 
-/** The table of documents. A narrow terminal drops the counts first. */
+/** The table of documents. On a narrow terminal, the counts are dropped first. */
 const columns: readonly Column<DocumentPlan>[] = [
   { head: "document", cell: nameOf, least: 14 },
   { head: "form", cell: ({ doc_form }) => terminalText(doc_form, 40), drop: 2 },
@@ -255,7 +255,7 @@ function remarkOn({ earlier, enabled, archived }: DocumentPlan): string {
     .join("; ");
 }
 
-/** By the part that a copy loses: text that names the part and how many rows lose it. */
+/** For each part that a copy may lose: text that names the part and how many rows lose it. */
 const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   chunks: (rows) => countText(rows, "chunk"),
   children: (rows) => countText(rows, "child chunk"),

@@ -91,7 +91,7 @@ async function problemsOf(args: GuardArguments): Promise<readonly Problem[]> {
   ];
 }
 
-/** Throws UsageError, naming all that guard needs and does not have: it must not fail for that once the re-index has begun. */
+/** Throws UsageError that names everything guard needs and lacks, because guard must not find that out after the re-index has begun. */
 function requireAll(
   { yes, keyEnv }: GuardArguments,
   { apiKeyEnv, apiKeyFile, apiKeyCommand }: Job["service"],

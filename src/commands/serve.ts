@@ -44,7 +44,7 @@ const options = {
   key: { value: "KEY", read: wordFrom("a text without white space"), describe: "with --demo: the key itself" },
 } as const satisfies Options;
 
-/** Reads a key or the name of a variable: a header cannot contain white space. */
+/** Returns a function that reads a key or the name of a variable. Neither has white space, which a header cannot contain. */
 function wordFrom(expected: string) {
   return (given: string, path: string) => (/^\S+$/.test(given) ? given : { path, message: `expected ${expected}` });
 }

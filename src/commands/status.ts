@@ -112,7 +112,7 @@ export function statusTable(rows: readonly Row[], now: number): (page: Page) => 
   const columns: readonly Column<Row>[] = [
     { head: "document", cell: ({ document_id }) => terminalText(String(document_id)), id: true },
     { head: "status", cell: statusOf, least: 8 },
-    { head: "done", cell: (row) => percentOf(row) ?? "–" }, // none right after an update,
+    { head: "done", cell: (row) => percentOf(row) ?? "–" }, // no counts right after an update
     { head: "age", cell: ({ processing_started_at }) => ageText(processing_started_at, now) },
     { head: "error", cell: (row) => terminalText(errorText(row), 100), wraps: true },
   ];
@@ -120,7 +120,7 @@ export function statusTable(rows: readonly Row[], now: number): (page: Page) => 
   return (page) => renderTable(rows, columns, page, (row) => colours[statusOf(row)]);
 }
 
-/** Where readings of the status went, or will go with the next run. */
+/** Says where the recorded statuses are, or where the next run will add them. */
 function placeText({ added, database }: Pick<WatchedStatus, "added" | "database">, what: "it" | "them"): string {
   return `${added ? "added to" : `the next run adds ${what} to`} ${terminalText(database)}`;
 }

@@ -5,7 +5,10 @@ import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js"
 const diffedRun = result({ folder: text, job: text, run_id: text, format: text, chunks: count, child_chunks: count });
 export type DiffedRun = v.InferOutput<typeof diffedRun>;
 
-/** Chunks or child chunks: `added`, `removed`, `changed`, `moved` and `unchanged` cover all rows, and each row counts once. In the order of the CSV. */
+/**
+ * Counts of chunks or child chunks, in the order of the CSV. Each row counts in one of `added`, `removed`, `changed`, `moved`,
+ * `unchanged`.
+ */
 export const changeCounts = result({
   added: count,
   removed: count,

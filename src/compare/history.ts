@@ -38,7 +38,7 @@ export const emptyHistory = `
 /** The run whose history to load, and its job's database; undefined if there is none. */
 type HistoryOf = Pick<RunInDatabase, "run_id"> & {
   readonly database: string | undefined;
-  /** Whether guard made the run, so that the database is that of another job, which does not have it. */
+  /** Whether the run is a backup of guard. Then the database is that of the guarded job, and does not have this run. */
   readonly isGuards?: boolean;
 };
 
@@ -65,8 +65,9 @@ export async function loadEdits(
 }
 
 /**
- * Fills `added_chunks`, once `old_chunks` has the run's chunks. Stays empty if the history cannot be used; `loadEdits` already warned.
- * A backup of guard has details instead, and the history does not say which of its chunks came after the last run of the job.
+ * Fills `added_chunks`, once `old_chunks` has the run's chunks. Stays empty if the history cannot be used; `loadEdits` already
+ * warned. Also stays empty for a backup of guard: it has details instead, and the history does not show which of its chunks are newer
+ * than the job's last run.
  */
 export async function loadAdditions(connection: Connection, of: HistoryOf, signal: AbortSignal): Promise<void> {
   if (of.isGuards) return;

@@ -70,8 +70,8 @@ export function comparedDocument({ dataset_id, document_id, old, new: fresh, rea
 
 /**
  * Makes the table `documents`, numbered in order, with facts from their details: whether both indexings used the same uploaded file
- * and process rule, when each was completed, whether the document was off in the older run, which disables its chunks, and
- * whether the older run has its details, or only that run.
+ * and process rule, and when each was completed. `switched_off`: the document was off in the older run, so its chunks were disabled.
+ * `has_details` and `lacks_details`: the older run has details of it, and the newer run lacks them.
  */
 export async function loadDocuments(
   connection: Connection,

@@ -26,9 +26,9 @@ function youngerSql(side: "old" | "new"): string {
 }
 
 /**
- * SQL: when the indexing of a document was completed; null if its details do not say. This time and the creation of the chunks come
- * from different clocks, so it counts only if at least half of the chunks were created before it; or some were, and all others were
- * also indexed after it, which is the time of the other clock.
+ * SQL: when the indexing of a document was completed; null if its details do not say. The service takes this time and the times of
+ * the chunks from different clocks. So it counts only if at least half of the chunks were created before it, or if some were, and all
+ * others were also indexed after it.
  */
 function timeOf(side: "old" | "new"): string {
   const name = side === "old" ? "o" : "n";

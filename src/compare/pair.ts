@@ -36,8 +36,9 @@ interface Sides {
 }
 
 /**
- * SQL: the unpaired rows of the older run that have exactly one unpaired row of the newer run between the pairs
- * of their two neighbours; the border of a group counts as a pair. Columns: row, place, in_place: whether the positions are equal.
+ * SQL: the places of unpaired rows of the older run. A row has a place if both of its neighbours are paired and exactly one unpaired
+ * row of the newer run is between their partners. The start and the end of a group count as paired neighbours. Columns: row, place,
+ * in_place: whether the positions are equal.
  */
 function gapsSql({ old, new: fresh, pairs }: Sides): string {
   const order = "PARTITION BY grp ORDER BY position NULLS LAST, id, row";
@@ -167,10 +168,10 @@ interface MatchedChildren extends MatchedTables {
 }
 
 /**
- * SQL statements that pair the rows of two dumps across a re-index, within each document. Rows are paired by id, then by content
- * (equal rows in order of position and id; but if one run has more of them, first at equal positions, because an edit took or made
- * one), then by the caller's `known` pairs, then by position (ordered by id). Child chunks are paired the same way within a pair of
- * parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
+ * SQL statements that pair the rows of two dumps across a re-index, within each document: by id, then by content, then by the caller's
+ * `known` pairs, then by position (ordered by id). Rows with equal content are paired in order of position and id. But if one run has
+ * more of them, those at equal positions are paired first, because an edit removed or made the others. Child chunks are paired the
+ * same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
  *
  * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
  * - before_id, after_id: null if missing

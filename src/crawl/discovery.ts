@@ -163,10 +163,10 @@ interface Subject {
 const nothing = { state: "listed", documents: [] };
 
 /**
- * Compares the documents found with earlier runs, newest first; undefined when no list was requested. From an incomplete list,
- * it reports new documents, but no missing ones. All documents of a dataset that the newest run did not know count as new. If
- * all datasets are known, those of a dataset that the service no longer lists count as gone. Reads no more earlier runs than
- * needed.
+ * Compares the documents found with earlier runs, which come newest first; undefined if the run did not list documents. An incomplete
+ * list shows new documents, but no missing ones. If the newest run did not know a dataset, all of its documents count as new. If the
+ * service no longer lists a dataset, all of its documents count as gone, but only if the run listed all datasets. Stops reading
+ * earlier runs once every dataset is compared.
  */
 export async function compareDiscovery(
   { datasets, found }: Discovery,

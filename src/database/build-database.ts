@@ -45,10 +45,10 @@ export async function buildFromStaged(staged: StagedRows & RunFacts, options: Bu
 }
 
 /**
- * Builds a new database next to the old one: the earlier state of documents that this run did not read, the rows that it
- * read, and the history of both. Works on a copy, so that users of the old file are not affected, and their locks do not matter.
- * Uses one thread: with a second one, loading takes more CPU time and no less time, and merging their work leaves holes in the file.
- * Rejects with DuckDB's error if rows cannot be loaded.
+ * Builds a new database next to the old one: the earlier state of documents that this run did not read, the rows that it read, and
+ * the history of both. Works on a copy, so that users of the old file are not affected, and their locks do not matter. Uses one
+ * thread: a second one would take more CPU time without being faster, and leave holes in the file. Rejects with DuckDB's error if
+ * rows cannot be loaded.
  */
 export async function buildDatabase(run: RunRows, options: BuildOptions): Promise<void> {
   await rm(options.target, { force: true });
@@ -163,8 +163,8 @@ const noneIn = (table: string) =>
 const notReadNow = noneIn("read_now");
 
 /**
- * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later.
- * Leaves out rows of this run: if it was killed after replacing the database, it is finished again now.
+ * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later. Leaves out
+ * rows of this run, which are there if it was killed after it replaced the database, and is now finished again.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;

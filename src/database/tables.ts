@@ -26,8 +26,8 @@ const column = (name: string, type: string, about: string, unit?: string): Table
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
 /**
- * A column of a table of changes, with a fixed compression for texts. DuckDB chooses by a sample of rows, and may leave texts
- * uncompressed there, because few rows have any.
+ * A column of a table of changes, with a fixed compression for texts. By default, DuckDB chooses the compression by a sample of rows.
+ * Few rows have texts here, so it may leave them uncompressed.
  */
 const compressed = (each: Column): TableColumn =>
   each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);

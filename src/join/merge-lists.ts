@@ -66,7 +66,7 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
     datasets.push({
       dataset_id: id,
       name: same.find(({ name }) => name !== null)?.name ?? null,
-      state: (isSettled && same[0]?.state) || "unsettled", // if some shards found another state, it may lack documents
+      state: (isSettled && same[0]?.state) || "unsettled", // the shards' lists have different states, so documents may be missing
       documents: [...listedBy.keys()],
     });
   }

@@ -8,10 +8,10 @@ import { requestSumSchema } from "../segments/request-sum.js";
 import { segmentName, storedSchema } from "../segments/segment.js";
 import { attemptOf, type OwnExchange, resultKey } from "./exchange.js";
 
-/** A worker's finished document in the exchange: read completely with its files, or failed or unstable without files. */
+/** A worker's result for a document. Only a completely read document has files; a failed or unstable one has none. */
 const submittedSchema = object({
   worker: text,
-  /** The attempt whose files these are. */
+  /** The attempt that wrote the files. */
   token: pattern("a UUID", /^[0-9a-f-]{36}$/),
   /** In the form that a resumed run stores. */
   stored: storedSchema(resultSchema),
@@ -55,7 +55,7 @@ export async function acceptDocument(
   if (found.length < files.length || !isFinished(ref, { row, proof: state.proof, files: found }, formats))
     return "damaged";
   if (!isWhole) return submitted;
-  // Without a result, files that were taken do not count, also if this process is killed in between.
+  // If this fails or the process is killed in between, the taken files do not count, because there is no result.
   for (const { file, ...facts } of files)
     if (!(await exchange.take(`attempts/${attemptOf(name, token)}/${file}`, join(segments, file), facts)))
       return "damaged";

@@ -4,13 +4,13 @@ import { lockTime } from "./queue.js";
 /** Milliseconds between two renewals, and between two checks. */
 const renewEvery = 1_500;
 const checkEvery = 500;
-/** How many milliseconds before it expires a lock counts as lost. */
+/** A lock counts as lost this many milliseconds before it expires. */
 const margin = 500;
 
 /** The lock that gives a batch to this worker. It is renewed until the end of its scope. */
 export type BatchLock = Awaited<ReturnType<typeof holdLock>>;
 
-/** Holds the lock that came with a batch from the queue. Rejects if it is already lost: the coordinator hands out the documents again. */
+/** Holds the lock of a batch. Rejects if the lock is already lost: then the coordinator hands out the documents again. */
 export async function holdLock(batch: Pick<QueuedBatch, "extendLock">, token: string) {
   const ends = new AbortController();
   const signal: AbortSignal = ends.signal;
@@ -38,7 +38,7 @@ export async function holdLock(batch: Pick<QueuedBatch, "extendLock">, token: st
   };
   const timer = setInterval(check, checkEvery);
   return {
-    /** Aborted if the lock is lost, or may be, because the broker did not answer in time. */
+    /** Aborted if the lock is lost, or may be lost because the broker did not answer in time. */
     signal,
     /** Throws if the lock may be lost. Call it before each step that matters: a process that was frozen learns of the loss only here. */
     requireHeld,

@@ -9,7 +9,7 @@ import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
 /** Access to a job's bucket. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
 type Place = Pick<BucketStore, "bucket" | "retryUntilBack">;
 
-/** The prefix of all exchanges in a job's keys; head.json never lists them. */
+/** The start of the keys of all exchanges of a job; head.json never lists them. */
 const exchanges = "exchange";
 
 /**

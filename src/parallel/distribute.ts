@@ -79,7 +79,7 @@ export async function distribute(discovery: Discovery, options: DistributeOption
 
 /** How many results to accept at once. */
 const atOnce = 4;
-/** How many milliseconds to wait for a worker's report at most; and how many at least between two full checks of the exchange. */
+/** Milliseconds: the longest wait for a worker's report, and the shortest time between two full checks of the exchange. */
 const longestWait = 500;
 const leastLook = 2_000;
 /** The maximum share of its time that the coordinator spends on full checks. */
@@ -102,7 +102,7 @@ class Coordinator {
   readonly #howToStart: string;
   /** The connected workers at the last check. */
   #present: string | undefined;
-  /** Documents that may have a result now, because a worker reported that it ended their batch. */
+  /** Documents that may have a result now: a worker reported that it ended their batch. */
   readonly #hinted = new Set<string>();
   readonly #refusals = new Set<string>();
   /** The batches that were missing from the queue at the last check. */

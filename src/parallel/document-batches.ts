@@ -11,7 +11,7 @@ const mostQueued = 1_000;
 const mostInBatch = 20;
 /** Milliseconds until a network drive shows a result: https://man7.org/linux/man-pages/man5/nfs.5.html (acdirmax). */
 const longestDelay = 60_000;
-/** How often a document is handed out to workers that do not finish it, before the coordinator reads it itself. */
+/** A document is handed out this many times at most; if no worker finishes it, the coordinator reads it itself. */
 const mostTries = 3;
 /** A document is large if it needs more than this many requests per slot. Alone in a round, it then keeps all slots busy. */
 const largeFactor = 10;
@@ -75,8 +75,8 @@ export class DocumentBatches {
   }
 
   /**
-   * Makes the batches of the next round; undefined until all batches of the last one have ended, and if no document waits. Leaves
-   * documents with too many tries to the coordinator. Skips submitted documents until their results are visible.
+   * Makes the batches of the next round; undefined if a batch of the last round has not ended, or no document waits. Leaves documents
+   * with too many tries to the coordinator. Skips submitted documents until their results are visible.
    */
   nextRound(now: number): Round | undefined {
     if (this.#batches.size > 0) return undefined;
@@ -122,7 +122,7 @@ export class DocumentBatches {
   }
 }
 
-/** Approximate characters per chunk. Converts characters, if the number of chunks is unknown. */
+/** Approximate characters per chunk, to estimate the chunks of a document from its characters. */
 const charactersOfChunk = 500;
 
 /**

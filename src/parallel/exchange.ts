@@ -26,7 +26,7 @@ export interface Exchange {
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
   /** Writes the result of an attempt atomically. Returns false, and writes nothing, if the key exists. */
   readonly create: (attempt: string, key: string, content: string) => Promise<boolean>;
-  /** Removes the files of an attempt, except those that the coordinator needs, because this attempt was the first with a result. */
+  /** Removes the files of an attempt. Keeps those that the coordinator needs if this attempt had the first result. */
   readonly drop: (attempt: string, outcome: Outcome | undefined) => Promise<void>;
 }
 

@@ -104,7 +104,7 @@ export class JournalState {
     if (line.kind === "restored") this.#finish(line.document_id);
   }
 
-  /** The writes of a finished restore no longer count: a later one to the document has its own undo and proof. */
+  /** Marks a document as finished. After a restore, forgets the writes to it: a later restore of it has its own undo and proof. */
   #finish(documentId: string): void {
     const { documents } = this.#facts;
     const known = documents.get(documentId);
@@ -187,7 +187,7 @@ export class JournalState {
     return this.#documents.get(documentId) ?? [];
   }
 
-  /** Whether a write after the one with this number is to a document. */
+  /** Whether the document has a write after the one with this number. */
   isWrittenAfter(documentId: string, number: number): boolean {
     return this.#writesTo(documentId).some(({ intent }) => intent.number > number);
   }

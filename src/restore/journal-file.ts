@@ -17,7 +17,7 @@ type LineSchema = v.GenericSchema<unknown, { readonly kind: string }>;
 /** A journal read from disk. */
 interface ReadJournal<Line> {
   readonly lines: readonly Line[];
-  /** Opens it to add lines, and cuts off a torn last line. */
+  /** Opens it to add lines, and cuts off an incomplete last line. */
   readonly open: (checkOwn: CheckOwn) => Promise<JournalFile>;
 }
 
@@ -25,9 +25,9 @@ interface ReadJournal<Line> {
 type CheckOwn = () => Promise<void>;
 
 /**
- * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores a torn last
- * line: nothing was sent before it was complete. Throws StopError, which names the line, if one is damaged, missing or misplaced;
- * also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing.
+ * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores an incomplete
+ * last line: nothing was sent before it was complete. Throws StopError, which names the line, if one is damaged, missing or
+ * misplaced; also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing.
  */
 export async function readJournal<const Schema extends LineSchema>(
   path: string,
@@ -82,7 +82,7 @@ export class JournalFile {
   #writing: Promise<unknown> = Promise.resolve();
   #sum: number;
   #replaces: string | undefined;
-  /** The first disk failure: a line after a torn one would make the whole file unreadable. */
+  /** The first disk failure. After it, no line is written: a line after an incomplete one would make the whole file unreadable. */
   #failure: StopError | undefined;
 
   /** `sum`: the checksum of the existing lines. `replaces`: the start time of the old journal that this one replaces. */

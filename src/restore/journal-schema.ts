@@ -3,7 +3,7 @@ import { count, listOf, oneOf, text } from "../schema.js";
 
 const textOrNull = v.nullable(text);
 
-/** The first line, and one for each process that continues. It identifies the restore of the journal. */
+/** The first line of a journal. Each process that continues the journal adds another. It says which restore the journal belongs to. */
 const begun = v.object({
   kind: v.literal("begun"),
   run_id: text,
@@ -55,7 +55,7 @@ const intent = v.object({
 /** Recorded right before a write is sent; without this line, it was not sent. Recorded again if the service asks to retry later. */
 const sent = v.object({ kind: v.literal("sent"), number: count, time: v.pipe(text, v.isoTimestamp("a time")) });
 
-/** The outcome of a write; the last line with a number is valid. */
+/** The outcome of a write. A later line with the same number replaces it. */
 const outcome = v.object({
   kind: v.literal("outcome"),
   number: count,

@@ -47,7 +47,7 @@ export class Journal extends JournalState {
   }
 
   /**
-   * Begins or continues a journal; its line is recorded with the next one. `undo`: the folder of the dump made before
+   * Begins or continues a journal. Its first line is recorded together with the next one. `undo`: the folder of the dump made before
    * the following writes; null for a copy.
    */
   beginWith(undo: string | null): void {
@@ -55,7 +55,7 @@ export class Journal extends JournalState {
     this.#beginning = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() };
   }
 
-  /** Records a write, which must happen before it is sent. */
+  /** Records a write. Call it before you send the write. */
   async intend(facts: WriteFacts, { method, path, sha256 }: WriteRequest): Promise<Intent> {
     const request = { method, path, sha256, time: this.#time() };
     const intent: Intent = { kind: "intent", number: this.writes + 1, ...emptyFacts, ...facts, ...request };

@@ -73,7 +73,10 @@ const compared: Readonly<Record<PairOptions["by"], Readonly<Record<RowKind, read
   },
 };
 
-/** Makes `<kind>_pairs`: the rows of both sides by number, and their places in `grp`, within which rows are paired. */
+/**
+ * Makes `<kind>_pairs`: the paired rows of both sides, by their row numbers. `grp`: the group in which a row is paired (see
+ * `groupedRows`).
+ */
 async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["by"]): Promise<void> {
   for (const side of ["old", "live"] as const)
     await connection.run(`CREATE OR REPLACE TABLE ${side}_ranked AS SELECT *,
@@ -126,8 +129,8 @@ function valueHash(kind: RowKind, by: PairOptions["by"]): string {
 }
 
 /**
- * Marks the moved pairs of each group, so that the others are in order: those that come before a pair that they followed, or those that
- * come after a pair that they preceded, whichever are fewer. So a row in another place is one moved row.
+ * Marks moved pairs in each group, so that all others are in order. Either every pair that moved ahead of an earlier one is marked,
+ * or every pair that moved behind a later one, whichever are fewer. So if one row changes its place, only this row is marked.
  */
 async function markMoved(connection: Connection, table: string): Promise<void> {
   const rows = (between: string) => `(PARTITION BY grp ORDER BY old_place ROWS BETWEEN ${between})`;

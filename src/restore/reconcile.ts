@@ -59,7 +59,7 @@ function waitingFor(intent: Intent, until: number): string {
   return `${placeName(intent)}: waiting until ${time} for an earlier write that the service has not answered and may still execute`;
 }
 
-/** Looks for a write of an earlier process, whose journal knows the ids at the service. */
+/** Looks for a write of an earlier process, at the place that its journal names. */
 async function findEarlier(intent: Intent, options: ReconcileOptions): Promise<Found | undefined> {
   const place = placeOf(intent, options.journal);
   if (!place) return undefined;
@@ -80,8 +80,8 @@ function placeOf({ write, dataset_id, document_id }: Intent, { facts, undo }: Jo
 }
 
 /**
- * Finds the chunks that a request of a copy added: the copy has exactly that many chunks outside the journal. The service stores a request
- * as a whole.
+ * Finds the chunks that a request of a copy added. The service stores a request as a whole, so they are found if the copy has exactly
+ * as many chunks that the journal does not know.
  */
 async function findAddition(
   { document_id, rows }: Intent,
@@ -98,7 +98,7 @@ interface FindOptions {
   readonly journal: Pick<Journal, "madeDocuments">;
 }
 
-/** Plans a write that is found by its facts. `place`: the ids at the service of its dataset and document. */
+/** Plans a write whose effect can be recognized from its facts. `place`: the ids at the service of its dataset and document. */
 export function plannedWrite<T>(
   facts: WriteFacts,
   request: PreparedWrite<T>,
@@ -108,10 +108,7 @@ export function plannedWrite<T>(
   return { facts, request, find: () => findWrite(facts, place, options) };
 }
 
-/**
- * Looks for a write by its facts, which say what it leaves at the service; undefined if nothing proves it. Throws SkipError if the service
- * cannot be read.
- */
+/** Looks at the service for the effect of a write; undefined if nothing proves it. Throws SkipError if the service cannot be read. */
 async function findWrite(facts: WriteFacts, place: Place, { api, journal }: FindOptions): Promise<Found | undefined> {
   const { datasetId, documentId } = place;
   const { write, name, target_id } = facts;
@@ -153,7 +150,7 @@ async function findWrite(facts: WriteFacts, place: Place, { api, journal }: Find
       return findChild(facts, place, api);
     case "delete child":
       return foundIf(!(await readChildren(api, place, facts.parent_id ?? "")).some((child) => child.id === id), [id]);
-    default: // the facts do not say what these leave
+    default: // the facts do not show the effect of these
       return undefined;
   }
 }

@@ -23,7 +23,10 @@ export interface StandingChild extends Pick<ChildRow, "id" | "content" | "type" 
 /** The texts that identify a chunk. */
 type Said = Pick<ChunkTexts, "content" | "answer">;
 
-/** Service answers and dump rows have the same fields; a field of an unexpected type counts as missing. */
+/**
+ * Reads a chunk from an answer of the service or a row of a dump, which have the same fields. A field of the wrong type counts as
+ * missing.
+ */
 export function standingChunk(record: RawRecord): StandingChunk {
   const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
   return {

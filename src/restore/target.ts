@@ -20,7 +20,7 @@ export interface DumpProgress {
   dump: RunProgress | undefined;
 }
 
-/** Ends messages about a dump of the target that is damaged. */
+/** The end of a message about a damaged dump of the target. */
 const consequences = {
   before: "nothing was restored",
   after: "nothing was proved",
@@ -55,7 +55,7 @@ function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
 
 /** Which documents of a target to read, how much of them, and where to dump them. */
 export interface TargetReading {
-  /** The name of the job and its folder: before the first write, after the last one, or without writes. */
+  /** The name of the job and its folder: the dump is made `before` or `after` the writes, or without writes (`live`). */
   readonly name: keyof typeof consequences;
   /** The parent folder. */
   readonly dir: string;
@@ -132,8 +132,8 @@ export interface DocumentPair {
 }
 
 /**
- * Dumps the service's documents to compare, to `<dir>/<name>`, and returns their pairs; apart from those that the service no longer has.
- * `dump` is undefined if it has none of them. Rejects like a run.
+ * Dumps the documents to compare to `<dir>/<name>`, and returns the dump and the pairs that it has. `gone`: pairs whose document the
+ * service no longer has. `dump` is undefined if all of them are gone. Rejects like a run.
  */
 export async function readLive(
   api: KnowledgeApi,

@@ -248,8 +248,8 @@ function datasetMap({ options, discovered, documents }: Manifest): ReadonlyMap<s
 }
 
 /**
- * The metadata fields of a dataset that its listed documents use; undefined if no document has metadata. Unused fields are
- * unknown, and so is how many documents of the whole dataset use each.
+ * The metadata fields that the listed documents of a dataset use; undefined if none has metadata. A run shows neither the unused
+ * fields nor how many documents of the whole dataset use each.
  */
 function fieldsInUse(info: readonly Row[]): readonly Details[] | undefined {
   const lists = info.map(({ extra }) => memberOf(extra, "doc_metadata")).filter((value) => Array.isArray(value));

@@ -14,10 +14,7 @@ import { headKey, readHead } from "./bucket/head.js";
 import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
 export interface FindOptions extends Partial<LocalCopyOptions> {
-  /**
-   * The output folder, or `s3://bucket/prefix`, in which to look for job names. It also overrides the folder of a job file.
-   * Default: `output`.
-   */
+  /** The output folder, or `s3://bucket/prefix`, with the named jobs. It overrides the folder of a job file. Default: `output`. */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Whether to fetch the database of the job, too, if the word names a run in a bucket. */
@@ -32,7 +29,7 @@ type FoundThing =
 
 export interface FoundJob {
   readonly kind: "job";
-  /** The place of its runs. For a job in a bucket: the place of its local copy. `keep` is known only if the word names a job file. */
+  /** The folders of the job, or those of its local copy if it is in a bucket. `keep` is known only if the word names a job file. */
   readonly location: JobLocation;
   readonly file?: string | undefined;
   /** The id of a run, or its beginning, if the word has one: after an `@`, or as a run folder in a bucket. */
@@ -243,7 +240,7 @@ async function noManifest(path: string): Promise<Problem> {
   return { path, message: "no manifest.json in it, which a run writes last" };
 }
 
-/** Suggests what to name instead: shards that are not joined yet, the jobs below this address, or the jobs next to it. */
+/** Suggests other names: shards that are not joined yet, the jobs below this address, or the jobs next to it. */
 async function insteadOf(url: string, options: FindOptions): Promise<string> {
   const shards = await namesInBucket(`${url}/shards`, options);
   if (shards.length > 0) return `it has shards only; kbdump join ${url} makes a run of them`;

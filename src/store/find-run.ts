@@ -80,10 +80,7 @@ async function nothingBefore(job: FoundJob, word: string, runId: string): Promis
   return new UsageError("There is no older run to compare with:", [{ path: word, message }]);
 }
 
-/**
- * The run of a job that a word means: the one after the `@`, or else the newest complete one. Throws UsageError if there is
- * none.
- */
+/** The run of a job that a word means: the one after the `@`, or else the newest complete one. Throws UsageError if there is none. */
 async function meant(job: FoundJob, word: string): Promise<RunToFetch> {
   if (job.run !== undefined) return named(job, job.run, word);
   const found = await newestCompleteOf(job);

@@ -94,10 +94,7 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
   }
 }
 
-/**
- * Ends the lease: marks our folder as finished, releases the lock, and removes the folder unless it has files for the next
- * owner.
- */
+/** Ends the lease: marks our folder as finished, releases the lock, and removes the folder unless it has files for the next owner. */
 async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
   await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
   await lock.release(own);
@@ -110,8 +107,8 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 }
 
 /**
- * The LostError that explains an error, if another run took over: any operation can fail then, because our folder is gone. The
- * LostError names the successor if it left a note, even if `error` is a LostError that does not.
+ * The LostError that explains an error, if another run took over: any operation can fail then, because our folder is gone. Names the
+ * successor if it left a note; `error` itself may be a LostError without its name.
  */
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;

@@ -1,6 +1,7 @@
 // Measures how fast `kbdump copy` writes the chunks of a document to another service: `npm run measure:copy [chunks] [ms]`.
-// ms: how long the service, a process of its own, waits before it answers a write. Prints the requests, the time, and its ratio to two
-// minimums for only the largest requests: their waits, and the time that a bare client needs to send them one after the other.
+// `ms`: how long the service, which runs in its own process, waits before it answers a write. Prints the number of requests, the time,
+// and its ratio to two minimums. Both send only requests of the largest size, one after the other: the first is the sum of the waits, and
+// the second is the time of a bare client.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -94,7 +95,7 @@ async function copy(baseUrl, key) {
   }
 }
 
-/** Sends the chunks to a document with node:http alone; returns the seconds. */
+/** Sends the chunks to a document with node:http only; returns the seconds. */
 async function sendBare(url, key, id) {
   const agent = new Agent({ keepAlive: true });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };

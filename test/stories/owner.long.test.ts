@@ -127,7 +127,7 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   expect(shown).toMatch(/chunk at 4 \S+ .*A person edited it, and the text before/);
   expect(shown).toContain(`- ${lost[3]}`);
   expect(shown).toContain(`+ ${worked[3]}`);
-  done.type(`${keys.down}${keys.enter}`); // these, and the row that needs a decision
+  done.type(`${keys.down}${keys.enter}`); // the rows of the plan, and the row that needs a decision
   await done.shows(`Send 3 write requests or more to ${host}?`);
   expect(done.text()).toContain("Yes, restore 3 rows");
   done.type(`${keys.down}${keys.enter}`);

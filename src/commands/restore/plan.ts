@@ -239,7 +239,7 @@ const historyWords: Readonly<Record<ManualEdit["kind"], string>> = {
   customized: before,
 };
 
-/** Says what proves the manual edit, unless that is the name of the person, or the type of the child chunk. */
+/** Names the evidence for a manual edit, except evidence that the row already shows: the person, and the type of a child chunk. */
 function evidenceText(evidence: readonly Evidence[], kind: ManualEdit["kind"] = "edited"): string {
   const texts: Readonly<Partial<Record<Evidence, string>>> = {
     created_at: "created after the indexing",

@@ -170,7 +170,7 @@ function doubtOf(
   return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
 }
 
-/** Why an edit has no place in a newer run without details of its document. Those that the service has may show it. */
+/** Why an edit has no place in a newer run that lacks the details of its document. The service may have these details. */
 export const needsDetails =
   "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.";
 

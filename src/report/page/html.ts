@@ -98,7 +98,7 @@ function isNull(value: unknown): value is null | undefined {
 }
 
 function beginningOf(text: string, longest: number): { readonly shown: string; readonly rest: string } {
-  // A character has at most two UTF-16 units, so the rest of a long text need not be split.
+  // This part of the text has enough characters, because each has at most two UTF-16 units.
   const first = Array.from(text.slice(0, 2 * longest))
     .slice(0, longest)
     .join("");

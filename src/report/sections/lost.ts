@@ -85,8 +85,8 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
 }
 
 /**
- * Plans the restore like the command does, but reuses the comparison. `rows`: how many rows it brings back; `more`: how many others
- * may come back with the details that the service has. `refused`: a sentence on why there is no plan.
+ * Plans the restore like the command does, but reuses the comparison. `rows`: how many rows it restores; `more`: how many others may
+ * be restorable with details from the service. `refused`: a sentence on why there is no plan.
  */
 async function planRestore(connection: Connection, compared: ComparedRuns, signal: AbortSignal) {
   const [old, fresh] = compared.sources.map(({ run }) => run.dump);
@@ -144,7 +144,7 @@ function commandsFor(old: Dump, fresh: Dump, nameFolder: NameFolder | undefined)
   return {
     diff: commandOf("diff", [older, newer, "--text", ...flags]),
     documents: commandOf("diff", [older, newer, "--only", "document", ...flags]),
-    /** Plan and apply a restore to the current service; `against` plans it from the runs alone. */
+    /** Plan and apply a restore to the current service; `against` plans it only from the runs. */
     restore: commandOf("restore", [older, ...flags]),
     apply: commandOf("restore", [older, "--apply", ...flags]),
     against: commandOf("restore", [older, "--against", newer, ...flags]),

@@ -41,7 +41,7 @@ interface OpenedDataset {
   readonly home: Home;
   /** Names of tags that could not be bound. */
   readonly missingTags: readonly string[];
-  /** Sentences about the dataset, its fields and its tags if they could not be made. */
+  /** Sentences about what could not be made: the dataset, a field or a tag. */
   readonly problems: readonly string[];
 }
 
@@ -126,7 +126,7 @@ async function fieldOf(
   return { id: made, name, type };
 }
 
-/** Sends a write to a dataset; returns the ids that it made. Throws SkipError that names the `deed`. */
+/** Sends a write to a dataset; returns the ids of the objects that it made. `deed`: what the write does, for the SkipError if it fails. */
 async function writeTo<T extends Answered>(
   datasetId: string,
   facts: WriteFacts,

@@ -39,7 +39,7 @@ function compareMetadata(old: DocumentDetails, live: DocumentDetails, copied: Co
   });
 }
 
-/** A value needs a field, and can be a text or a number; the plan announces all others as losses. */
+/** Whether a metadata value can be copied: it needs a field, and must be a text or a number. The plan announces all others as losses. */
 function canComeAsValue(name: string, value: unknown, { fields }: CopiedInto): boolean {
   const hasField = fields?.some((field) => field.name === name) === true;
   return hasField && (typeof value === "string" || typeof value === "number");
@@ -49,13 +49,13 @@ function canComeAsValue(name: string, value: unknown, { fields }: CopiedInto): b
 export interface CopiedDataset {
   /** The planned name. */
   readonly name: string;
-  /** The copy did not make it: it has its own settings, which are not compared. */
+  /** Whether the dataset existed before the copy. If so, it has its own settings, and they are not compared. */
   readonly existed: boolean;
   /** Tags that could not be bound; already reported. */
   readonly missingTags: readonly string[];
 }
 
-/** Compares the settings of a dataset in the same way. `copied`: null if it is the same dataset, not one that holds copies. */
+/** Compares the settings of a dataset like `compareDocument`. `copied`: null if it is the same dataset, not one that holds copies. */
 export function compareDataset(
   old: DatasetDetails,
   live: DatasetDetails,
@@ -74,7 +74,7 @@ export function compareDataset(
   ];
 }
 
-/** Compares the creation settings of a dataset. A key cannot set the members who share it, so a copy is visible only to its owner. */
+/** Compares the settings that a dataset is created with. A key cannot choose its members, so a copy is visible only to its owner. */
 export function compareDatasetSettings(old: DatasetDetails, live: DatasetDetails, isCopy: boolean): readonly string[] {
   const permission = isCopy && old.permission === "partial_members" ? "only_me" : old.permission;
   return [
@@ -101,7 +101,7 @@ function fieldTexts({ fields }: DatasetDetails): readonly string[] | undefined {
   return fields?.map(({ name, type }) => `${name} (${type})`);
 }
 
-/** `mayHaveMore`: the dataset existed before and has names of its own. */
+/** `mayHaveMore`: whether names that the run lacks are allowed, because the dataset existed before. */
 function compareNames(
   what: string,
   old: readonly string[] | undefined,
@@ -133,7 +133,7 @@ function valueText(value: unknown): string {
   return isNothing(value) ? "nothing" : cutText(JSON.stringify(value), longestValue);
 }
 
-/** A sentence that names the members of a setting that differ. `onlyKnown`: only members that the run has. */
+/** A sentence that names the differing members of a setting. `onlyKnown`: compares only members that the run has. */
 function compareMembers(what: string, old: unknown, live: unknown, onlyKnown: boolean): readonly string[] {
   if (isNothing(old)) return [];
   const members = differingMembers(old, live, onlyKnown);

@@ -47,7 +47,7 @@ interface Comparison {
   readonly rows: RowCounts;
   /** Blank rows of the run, which have no copy. */
   readonly refused: RowCounts;
-  /** Documents and datasets whose settings are in the run, but not in the dump of the service. */
+  /** How many documents and datasets have settings in the run, but not in the dump of the service. */
   readonly unread: Readonly<Record<"document" | "dataset", number>>;
 }
 
@@ -142,7 +142,7 @@ async function countCompared(
   return { rows, refused: { chunks: chunks - rows.chunks, child_chunks: children - rows.child_chunks } };
 }
 
-/** Compares the settings of every dataset with one of the documents, each pair of datasets once. */
+/** Compares the settings of the datasets that contain the documents, each pair of datasets once. */
 function compareDatasets(
   { pairs, copies }: CompareOptions,
   { old, live }: Sides,
@@ -215,8 +215,9 @@ interface CompareOptions {
 }
 
 /**
- * The facts of copies from their journal. `isSameService`: the copies are at the service of the run, and so are the attachments. `applied`:
- * the results of this command, whose problems and failed rows are already reported; its plan has the current names of datasets.
+ * Collects the facts about copies from their journal. `isSameService`: the copies are at the service of the run, so attachments have
+ * the same ids. `applied`: the results of this command. Their problems and failed rows are already reported, and their plan has the
+ * current names of datasets.
  */
 export function copiesOf(
   facts: JournalFacts,
@@ -235,7 +236,7 @@ export function copiesOf(
   };
 }
 
-/** The key of a pair: a dataset of the dump, and one at the service with copies of it. Each may have several of the other. */
+/** The key of a pair: a dataset of the dump, and a dataset of the service with its copies. A dataset may be in several pairs. */
 export function datasetPairKey(id: string, liveId: string): string {
   return `${id}/${liveId}`;
 }

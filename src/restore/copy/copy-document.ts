@@ -45,7 +45,7 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   };
 }
 
-/** `failed`: gets the rows that could not be copied. */
+/** Copies the document and returns the outcome. Adds the rows that could not be copied to `failed`. */
 async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;
@@ -83,8 +83,8 @@ interface DocumentOptions extends ApplyOptions {
 }
 
 /**
- * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
- * indexed; and deletes the chunks of the stub. Throws SkipError if that fails.
+ * Makes the copy of a document, or continues the copy of an earlier process, until it is ready for its rows: indexed, and without the
+ * chunks of its stub (see `stubText`). Throws SkipError if that fails.
  */
 async function openCopy(
   plan: DocumentPlan,

@@ -9,7 +9,7 @@ import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.
 /** Settings of the service with any members. */
 const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());
 
-/** A part that is not copied, as the plan announces. The proof does not count it as a difference. */
+/** A part that is not copied. The plan announces it, so the proof does not count it as a difference. */
 const loss = result({
   /** `chunks` and `children`: whole blank rows that the service refuses. `attachments`, `summaries`, `states`: parts of chunks. */
   part: oneOf(
@@ -98,7 +98,7 @@ const documentPlan = result({
 });
 export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
-/** A dataset of the target, for the documents of one form of a dataset of the dump. */
+/** A dataset of the target. It gets the documents of one dataset of the dump that have the same form (`doc_form`). */
 const datasetPlan = result({
   key: v.pipe(text, v.description("dataset_id, followed by the form if the documents have several forms")),
   dataset_id: text,
@@ -116,7 +116,7 @@ const datasetPlan = result({
 });
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
-/** The chunks of the first request of a document. Later ones grow while the service is quick. */
+/** How many chunks the first request of a document adds. Later requests grow while the service is quick. */
 export const firstRequest = 20;
 
 /** The whole plan; the copies of one dataset of the dump are adjacent. */
@@ -137,9 +137,9 @@ export const copyCounts = result({
 export type CopyCounts = v.InferOutput<typeof copyCounts>;
 
 /**
- * The key of a copy: the service refuses a document whose form differs from its dataset (400 of create-by-text), so one
- * dataset of the dump may need several copies. The key of the copy with the most frequent form is the dataset's id; for the others, it is
- * the id followed by the form.
+ * The key of one copy of a dataset. A dataset of the dump may need several copies, because the service refuses a document whose form
+ * differs from its dataset's (400 of create-by-text). The copy with the most frequent form has the dataset's id as its key; the
+ * others have the id followed by the form.
  */
 export function datasetKey(datasetId: string, form: string, mainForm: string): string {
   return form === mainForm ? datasetId : `${datasetId}/${form}`;

@@ -133,19 +133,19 @@ export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
   return earlier?.state === "restored" ? "there" : "comes";
 }
 
-/** Whether to make a dataset: it is new, and it has documents to copy or is empty in the dump too. */
+/** Whether to make a dataset: it is new, and it has documents to copy or has none in the dump either. */
 export function isMade({ target, documents }: DatasetPlan): boolean {
   return (
     target.kind === "new" && (documents.length === 0 || documents.some((document) => stateOf(document) === "comes"))
   );
 }
 
-/** Whether an existing dataset gets or has copies: then it gets the fields and tags that it lacks, even if documents fail. */
+/** Whether an existing dataset gets or already has copies. Then it gets the fields and tags that it lacks, even if documents fail. */
 function isUsed({ target, documents }: DatasetPlan): boolean {
   return target.kind === "there" && documents.some(({ refused }) => refused === null);
 }
 
-/** Adds up the document itself, the stub's chunk, chunks, changes of chunks, files, metadata values and status. */
+/** The planned writes of a document: to make it, delete its stub, add and change chunks, upload files, and set metadata and status. */
 function writesOf(document: DocumentPlan): number {
   const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
   const files = attachments.filter(({ file }) => file !== null).length;

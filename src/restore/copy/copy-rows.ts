@@ -12,7 +12,7 @@ import { Finish } from "./finish-chunks.js";
 /** Maximum chunks of a request, and approximate maximum bytes of their texts; a single chunk may be larger. */
 export const largestRequest = 200;
 const mostBytes = 1_000_000;
-/** A request is quick below the first and slow above the second duration, in milliseconds. */
+/** A request is quick if it takes less than the first duration, and slow if it takes more than the second; in milliseconds. */
 const [quick, slow] = [2_000, 20_000];
 
 /**
@@ -30,7 +30,7 @@ export async function copyRows(copy: DocumentCopy): Promise<void> {
   if (options.journal.mayShowUp("add chunks", plan.document_id).length > 0) await readCopies(copy);
 }
 
-/** The chunks to copy, in the order of the dump: their numbers in the journal are their indexes. Only the next ones are in memory. */
+/** The chunks to copy, in the order of the dump. The journal numbers them from 0. Only the next ones are in memory. */
 type Chunks = AsyncIterator<ChunkWithChildren>;
 
 async function take(chunks: Chunks, most: number): Promise<readonly ChunkWithChildren[]> {
@@ -47,8 +47,8 @@ async function take(chunks: Chunks, most: number): Promise<readonly ChunkWithChi
 const noPosition = "it failed earlier, or was deleted, and the service adds chunks only at the end";
 
 /**
- * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk to
- * add. Throws SkipError if the document has a chunk that this copy did not make.
+ * Completes the chunks that an earlier process added to a document, if there are any. Returns the number of the first chunk to add.
+ * Throws SkipError if the document has a chunk that this copy did not make.
  */
 async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promise<number> {
   const copies = await readCopies(copy);
@@ -72,7 +72,10 @@ async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promi
 /** How many chunks to complete at once. */
 const chunksAtOnce = 100;
 
-/** The copies of the dump's chunks, in order. Deletes chunks that came late. Throws SkipError if there is any other chunk. */
+/**
+ * The copies of the dump's chunks, in order. Deletes duplicates that a request added late. Throws SkipError if there is any other
+ * chunk.
+ */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy;
   const additions = options.journal.additions(plan.document_id);
@@ -88,8 +91,8 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | u
 }
 
 /**
- * Deletes chunks of an earlier process that the service could not index, and all chunks after them, so that they are added again in
- * order; not if there are more than one request can have added. Returns how many remain.
+ * Deletes the first chunk that the service could not index, and all chunks after it, so that they are added again in order. Deletes
+ * nothing if these are more chunks than one request can have added. Returns how many remain.
  */
 async function removeUnindexed(copy: DocumentCopy, copies: readonly (HashedChunk | undefined)[]): Promise<number> {
   const first = copies.findIndex((chunk) => chunk?.status === "error");
@@ -106,7 +109,7 @@ type ChunkThere = Pick<HashedChunk, "id" | "hash">;
 interface Aligned<T extends ChunkThere> {
   /** The copy of each chunk of the dump, in order; undefined if there is none. */
   readonly copies: readonly (T | undefined)[];
-  /** Chunks of requests whose answer was lost and that count as not done. They came late, and their texts are added by another request. */
+  /** Duplicates: a request without an answer counted as not done, its chunks were added by another request, and then it added them, too. */
   readonly surplus: readonly T[];
   /** The first chunk that this copy did not make, or that someone changed; undefined if there is none. */
   readonly stranger: T | undefined;
@@ -146,17 +149,17 @@ const mostTries = 3;
 const betweenTries = 2_000;
 
 /**
- * Adds chunks, the first with number `from`, in order, and yields those of each request once they are added. Requests grow while the
- * service is quick, and shrink when it is slow: it embeds all chunks of a request before it answers, so only its duration shows how many it
- * can handle. Because of one chunk, the service refuses, or fails to index, all chunks of a request: those of a failed one are
- * halved until the faulty chunk is alone. Notes chunks that fail and continues with the others. Throws SkipError if the document is given up.
+ * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Requests grow while the
+ * service is quick and shrink when it is slow: it embeds all chunks before it answers, so only its duration shows how many it can
+ * handle. One faulty chunk makes the service refuse, or fail to index, all chunks of a request. So a failed request is halved until
+ * the faulty chunk is alone. Notes chunks that fail and continues with the others. Throws SkipError if the document is given up.
  */
 async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): AsyncGenerator<readonly ChunkCopy[]> {
   const { options } = copy;
   const queue: ChunkWithChildren[] = [];
   const failures: string[] = [];
   let [next, size, most, tries] = [from, firstRequest, largestRequest, 0];
-  let end = from; // the smallest failed request: a chunk before this number is faulty
+  let end = from; // the end of the smallest failed request: one of the chunks before it is faulty
   for (;;) {
     size = Math.min(size, most);
     queue.push(...(await take(chunks, size - queue.length)));
@@ -243,7 +246,7 @@ interface Added {
   readonly wasLost: boolean;
   /** Milliseconds until the answer. */
   readonly took: number;
-  /** The service accepts at most this many chunks in one request, and refused more. */
+  /** The largest number of chunks that the service accepts in one request, if it refused more. */
   readonly limit?: number;
 }
 

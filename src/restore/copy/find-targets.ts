@@ -19,7 +19,7 @@ export interface WishedDataset {
 }
 
 interface TargetOptions {
-  /** An id: that dataset. Otherwise those in the journal, or new ones. */
+  /** The id of the dataset to use, or `new`. Undefined: the datasets in the journal, otherwise new ones. */
   readonly dataset: string | undefined;
   readonly facts: JournalFacts;
 }
@@ -33,7 +33,7 @@ export interface FoundTarget {
     readonly documents: ReadonlySet<string>;
     /** Why some documents may be missing, as a sentence; null if the list is proved complete. */
     readonly flaw: string | null;
-    /** This restore did not make it, so it keeps its own settings. */
+    /** Whether it existed before this restore. If so, it keeps its own settings. */
     readonly existed: boolean;
   } | null;
 }
@@ -84,7 +84,7 @@ async function findDataset(api: TargetApi, id: string, existed: boolean): Promis
   };
 }
 
-/** Throws StopError for a list or record that the service does not return, or not to this key. */
+/** Throws StopError for a list or record that the service does not return, or that this key may not read. */
 function stop(error: unknown, what: string): never {
   if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
   throw new StopError(`${what}: ${error.message}`, { cause: error });
@@ -138,7 +138,7 @@ function refusal(message: string): UsageError {
   return new UsageError("The documents cannot be restored there:", [{ path: "--dataset", message }]);
 }
 
-/** Gives every new dataset a unique name, both in the plan and at the target. Returns why a name may be taken, if it may. */
+/** Gives every new dataset a name that is unique in the plan and at the target. Returns a sentence if a name may be taken nevertheless. */
 async function nameFresh(
   api: TargetApi,
   fresh: readonly WishedDataset[],

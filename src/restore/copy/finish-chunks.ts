@@ -62,8 +62,8 @@ export class Finish {
   }
 
   /**
-   * Disables the copy of a disabled chunk, which then accepts no other change, and counts a chunk that is complete. `isWhole`: its
-   * attachments and children are.
+   * Disables a chunk if the original is disabled; after that, it accepts no other change. `isWhole`: its attachments and children are
+   * complete, so it counts as done.
    */
   async *#disable({ row, id, enabled, attachment_ids }: ChunkCopy, isWhole: boolean): Waiting<void> {
     if (enabled && !row.enabled) {
@@ -74,7 +74,7 @@ export class Finish {
     if (isWhole) this.#copy.options.progress.chunksDone++;
   }
 
-  /** Binds a chunk's attachments, as far as possible, which enables it, and returns its new state. Notes failures. */
+  /** Binds as many of a chunk's attachments as possible, which enables the chunk, and returns its new state. Notes failures. */
   async #bind(chunk: ChunkCopy): Promise<ChunkCopy> {
     const { options, place } = this.#copy;
     const noteFailure = (reason: string) =>
@@ -125,7 +125,7 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
   return yield* work;
 }
 
-/** Maximum rounds: another one follows a lost answer, because its child may exist twice. */
+/** Maximum rounds. After a lost answer, there is another round, because the child may exist twice. */
 const mostRounds = 3;
 
 /**
@@ -143,7 +143,7 @@ async function copyChildren(
   for (let round = 1; ; round++) {
     const { children } = chunk.row;
     const fix = planChildren(children, now);
-    // The service makes the automatic ones, and this restore those of the dump.
+    // The service makes automatic children, and this restore makes those of the dump. Any others are someone else's.
     const isOurs = ({ type, content }: ChildThere) =>
       type !== "customized" || children.some((child) => child.content === content);
     const stranger = fix.remove.find((child) => !isOurs(child));

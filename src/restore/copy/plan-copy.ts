@@ -172,8 +172,8 @@ interface ChosenDataset extends WishedDataset {
 }
 
 /**
- * Chooses the datasets of these documents, once for each form of the documents; without documents, all datasets of the dump, including
- * empty ones. All documents of the dump determine the keys, so that a document always has the same key.
+ * Chooses the datasets of the chosen documents, once per form. If none are chosen, takes all datasets of the dump, including empty
+ * ones. The keys depend on all documents of the dump, so that a document always has the same key.
  */
 function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readonly string[]): readonly ChosenDataset[] {
   const { datasets } = reading;

@@ -49,7 +49,7 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
 
 const noDetails = "The run has no details of it: the service did not return them.";
 
-/** The values whose fields the dataset has. */
+/** The metadata values whose fields the dataset has. */
 function knownValues({ details, dataset }: DocumentFacts): DocumentDetails["values"] {
   const names = new Set(dataset.fields?.map(({ name }) => name));
   return details?.values.filter(({ name }) => names.has(name)) ?? [];
@@ -63,7 +63,7 @@ function lossesOf(facts: DocumentFacts): readonly Loss[] {
   const { details, rows } = facts;
   const { values = [], enabled, archived, process_rule, data_source_type } = details ?? {};
   const known = knownValues(facts);
-  const isOff = enabled === false || archived === true; // the last step, which disables the enabled chunks
+  const isOff = enabled === false || archived === true; // the last step disables or archives the copy, and thereby disables its chunks
   const source = data_source_type ?? "upload_file";
   const loss = (part: LossPart, count: number, reason: string): Loss => ({ part, rows: count, reason });
   const noChunk = "The service accepts no chunk without content, and in qa_model none without an answer.";

@@ -41,7 +41,6 @@ export interface DocumentRows extends Readonly<typeof noCounts> {
   readonly reason: string;
 }
 
-/** For a document without rows. */
 export const noRows: DocumentRows = { ...noCounts, attachments: [], attached: 0, losing: 0, reason: "" };
 
 interface ReadingOptions {

@@ -113,14 +113,17 @@ function resultOf(landed: Landed): Result {
   return { outcome: landed.kind, target_id: landed.id, reason };
 }
 
-/** If the texts are written but disabling fails for any reason, the chunk is still enabled. */
+/** The result of writing the texts of a disabled chunk and disabling it again. If only the texts were written, it is still enabled. */
 function resultOfBoth(texts: Landed | undefined, end: Landed): Result {
   if (isGood(end)) return resultOf(texts?.kind === "written" ? texts : end);
   if (texts === undefined && end.kind === "changed meanwhile") return resultOf(end);
   return { ...resultOf(end), target_id: texts?.id ?? null, outcome: "still enabled" };
 }
 
-/** Writes the texts of one chunk: to its target, or as a new chunk after the last one. Without texts, only checks a parent of children. */
+/**
+ * Writes the texts of one chunk: to its target, or as a new chunk after the last one. Without texts, only checks the chunk of its
+ * children.
+ */
 async function* textsOf(work: DocumentWork, { chunk_id, target, texts, equal, children }: ChunkRestore): Landing {
   if (!target) {
     const unknown = { kind: "failed", id: null, reason: "the plan names no chunk of the target" } as const;
@@ -199,7 +202,7 @@ async function* disabled(work: DocumentWork, oldId: string, id: string, texts: C
   });
 }
 
-/** Writes one child chunk to a chunk of the target: replaces its twin, or adds it after the last one. */
+/** Writes one child chunk to a chunk of the target: replaces the child that the plan names (its twin), or adds it after the last one. */
 async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRestore): Landing {
   return yield* writeRow(work, async () => {
     const children = await readChildren(work.options.api, work.place, chunkId);
@@ -209,7 +212,7 @@ async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRe
   });
 }
 
-/** Why a child does not replace its twin; undefined if it does. */
+/** Why a child must not replace its twin; undefined if it may. */
 function judgeTwin(
   { content }: ChildRestore,
   twin: NonNullable<ChildRestore["twin"]>,

@@ -99,7 +99,7 @@ function chunkRow({ chunk_id: id, position, edit, target, texts }: ChunkRestore)
   };
 }
 
-/** The answers; only qa_model documents have some. */
+/** The old and the new answer, if the chunk has one. Only qa_model documents have answers. */
 function answers(was: string | null | undefined, now: string | null | undefined) {
   return was || now ? { answer: was ?? null, now_answer: now ?? null } : {};
 }
@@ -218,7 +218,7 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
 
 const mostProblems = 20;
 
-/** The only row of a line; undefined if the line has none. */
+/** The row in a line; undefined if there is none. */
 function parsed(line: string): object | undefined {
   try {
     const rows: unknown = parse(line);

@@ -157,8 +157,8 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
 }
 
 /**
- * Ends the journal, unless an interrupted restore wrote other documents than this command: they need it for their undo, and for the proof
- * when they are finished. Then it records which documents of this command are finished.
+ * Ends the journal. But if an interrupted restore wrote documents that are not part of this command, keeps it open for their undo and
+ * proof, and only records which documents of this command are finished.
  */
 async function endJournal(isOurs: (documentId: string) => boolean, journal: Journal): Promise<void> {
   const { unfinished, unsettled } = journal;
@@ -166,7 +166,7 @@ async function endJournal(isOurs: (documentId: string) => boolean, journal: Jour
   else for (const id of unfinished) if (isOurs(id) && !unsettled.has(id)) await journal.finish(id);
 }
 
-/** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
+/** The dumps to undo the restore with. There may be several: if a later process first wrote a document, it made a dump before that. */
 function undosOf(journal: Journal): readonly string[] {
   const documents = new Set(journal.written.map(({ document_id }) => document_id));
   const undos = [...documents].map((id) => journal.undoOf(id));

@@ -126,7 +126,7 @@ export class BucketStore extends FolderStore {
   async #replaceLocal(found: ObjectFacts | undefined): Promise<void> {
     const { own, database, shownDatabase } = this.owned;
     const { log, signal } = this.#patience;
-    // The databases that an earlier run built from the local one, and did not publish: the bucket's has changed since.
+    // Also databases that earlier runs built from the local one and did not publish: the bucket's has changed since.
     const built = (await readdir(own)).filter(isRunId).map((runId) => join(runId, "scratch"));
     for (const name of [pendingDatabase, ...built]) await rm(join(own, name), { recursive: true, force: true });
     const fetched = join(own, "fetched.duckdb");
@@ -135,7 +135,7 @@ export class BucketStore extends FolderStore {
       log("info", `fetching ${this.bucket.url}/${this.#databaseKey} (${bytesText(found.bytes)})`);
       await this.bucket.fetchFile(this.#databaseKey, fetched, { ...found, signal });
     }
-    // With its write-ahead log, because DuckDB would replay it on the next database.
+    // Also removes its write-ahead log, which DuckDB would replay on the next database.
     for (const path of [`${database}.wal`, database]) await removeFrom(this.owned, path);
     if (found) return rename(fetched, database);
     const problem = `${shownDatabase} is gone, and is built again from the runs that are left`;
@@ -151,10 +151,7 @@ export class BucketStore extends FolderStore {
     await this.#replace(basename(path), path, (await this.bucket.look(basename(path))) ?? "absent");
   }
 
-  /**
-   * Uploads a file if `condition` still holds. It was found during this lease, so the upload fails once a successor has
-   * written there.
-   */
+  /** Uploads a file if `condition` still holds. It was found during this lease, so the upload fails if a successor replaced the file. */
   async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
     const { sha256 } = await fingerprint(path);
     await this.confirm();
@@ -176,10 +173,7 @@ export class BucketStore extends FolderStore {
     await super.removeRun(runId);
   }
 
-  /**
-   * Removes local files that no later run needs. Keeps the originals of the newest run, because the next run reuses the
-   * unchanged ones.
-   */
+  /** Removes local files that no later run needs. Keeps the newest run's originals, because the next run reuses the unchanged ones. */
   override async tidy(): Promise<void> {
     const { runs } = this.owned;
     const runIds = (await readdir(runs)).filter(isRunId).sort();
@@ -231,10 +225,7 @@ const troubles: readonly unknown[] = [429, 500, 502, 503, 504];
 /** The longest wait between two tries, in milliseconds. */
 const longest = 15_000;
 
-/**
- * Retries `work` while the store does not answer or has a temporary failure, for at most `outage` seconds. `work` must be safe to
- * repeat.
- */
+/** Retries `work`, which must be safe to repeat, while the store does not answer or fails temporarily, for at most `outage` seconds. */
 export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage, log, signal }: Patience): Promise<T> {
   const end = performance.now() + outage * 1000;
   for (let wait = 1000; ; wait = Math.min(wait * 2, longest)) {

@@ -117,10 +117,7 @@ function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder
 /** How often to try to fetch a database that is replaced during each fetch. */
 const mostTries = 3;
 
-/**
- * Fetches the database of a job, and again if it is replaced meanwhile. Returns the path of the copy; undefined if the job has no
- * database.
- */
+/** Fetches the database of a job, again if it is replaced meanwhile. Returns the path of the copy; undefined if the job has none. */
 export async function fetchDatabaseOf(job: JobCopy): Promise<string | undefined> {
   const key = `${basename(job.url)}.duckdb`;
   return fetching(job, async (bucket) => {

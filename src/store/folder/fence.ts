@@ -84,7 +84,7 @@ async function take(owned: OwnFolder, folder: string, entry: Dirent, isDone: boo
   }
 }
 
-/** Moves everything in the folder `name` into our folder of the same name, unless its owner moves or removes it meanwhile. */
+/** Moves everything in the folder `name` into our folder of the same name, except what its owner moves or removes meanwhile. */
 async function takeAll(owned: OwnFolder, folder: string, name: string): Promise<void> {
   const entries = await entriesOf(join(folder, name));
   if (entries.length > 0) await makeOwnFolder(join(owned.own, name));
@@ -196,10 +196,7 @@ async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (pat
     await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
 }
 
-/**
- * Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead
- * elsewhere.
- */
+/** Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead elsewhere. */
 async function dropOddFiles(folder: string): Promise<void> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);

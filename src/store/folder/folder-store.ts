@@ -12,7 +12,7 @@ import type { OwnFolder } from "./job-folders.js";
 export const pendingDatabase = "pending.duckdb";
 /** The folder for files that were moved out of the published folder, until they get their new name there. */
 export const asideFolder = "aside";
-/** The folder in which removed files are deleted. The next owner retries those that cannot be deleted. */
+/** The folder in which removed files are deleted. The next owner deletes what is left. */
 export const removedFolder = "removed";
 
 /**
@@ -126,14 +126,11 @@ export async function removeFrom(owned: OwnFolder, path: string): Promise<void> 
   await clearRemoved(owned);
 }
 
-/**
- * Renames a file or folder of the job into our own folder, where `clearRemoved` deletes it later. Rejects if the path does not
- * exist.
- */
+/** Renames a file or folder of the job into our own folder; `clearRemoved` deletes it later. Rejects if the path does not exist. */
 export async function moveAway({ own }: OwnFolder, path: string): Promise<void> {
   const folder = join(own, removedFolder);
   await makeOwnFolder(folder);
-  await rename(path, join(folder, `${basename(path)}.${randomUUID()}`)); // the same name may be there: not everything can be deleted
+  await rename(path, join(folder, `${basename(path)}.${randomUUID()}`)); // the same name may be there already, because some files cannot be deleted
 }
 
 /** Deletes everything that `moveAway` moved. */

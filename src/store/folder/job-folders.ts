@@ -20,7 +20,7 @@ export interface JobFolders {
   readonly runs: string;
   /** The folder for the work of runs, `output/<job>/.work`. Readers must not use it. */
   readonly private: string;
-  /** Status snapshots of `kbdump status`, for the next run to load. */
+  /** The folder where `kbdump status` leaves snapshots for the next run. */
   readonly waiting: string;
 }
 

@@ -17,10 +17,7 @@ import {
 /** The lock of a job, owned by this process. */
 export interface Lock {
   readonly owner: Owner & { readonly id: string };
-  /**
-   * The owner whose lock was taken over, and whether its process has certainly ended; undefined if there was no lock, or if it
-   * was released.
-   */
+  /** The owner whose lock we took over, and whether its process has certainly ended; undefined if the lock was missing or released. */
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
   /** Aborted with a LostError after we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
   readonly lost: AbortSignal;
