@@ -100,7 +100,7 @@ function requireAll(
   const isInVariable = apiKeyFile === undefined && apiKeyCommand === undefined;
   const missing = [
     yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }],
-    isInVariable && env[apiKeyEnv] === undefined
+    isInVariable && !env[apiKeyEnv]?.trim()
       ? [
           {
             path: "",
@@ -108,7 +108,7 @@ function requireAll(
           },
         ]
       : [],
-    env[keyEnv] === undefined ? [{ path: "", message: unset(keyEnv) }] : [],
+    env[keyEnv]?.trim() ? [] : [{ path: "", message: unset(keyEnv) }],
   ].flat();
   if (missing.length > 0) throw new UsageError("guard cannot start:", missing);
 }
