@@ -126,7 +126,7 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
     "keys that are empty, all at once",
     (command) => [...command, "--yes"],
     { KNOWLEDGE_API_KEY: "", KNOWLEDGE_RESTORE_KEY: " " },
-    /guard cannot start: the variable KNOWLEDGE_API_KEY is not set.* KNOWLEDGE_RESTORE_KEY is not set/,
+    /guard cannot start: the variable KNOWLEDGE_API_KEY is not set; guard reads .* KNOWLEDGE_RESTORE_KEY is not set; guard writes/,
   ],
   [
     "no terminal, and no key, all at once",
