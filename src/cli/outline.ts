@@ -1,5 +1,5 @@
 import { countText } from "../amounts.js";
-import { wrapToWidth } from "./display-width.js";
+import { widthOf, wrapToWidth } from "./display-width.js";
 import { type Column, renderTable } from "./table.js";
 import { type Page, type Paint, plain } from "./text.js";
 
@@ -27,22 +27,26 @@ export function renderParagraphs(paragraphs: Paragraphs, page: Page): string {
     .join("\n\n");
 }
 
-/** The width of an id in brackets, which must never be cut. A terminal too narrow for it and an indent shows no indents. */
+/** The width of an id in brackets, which must never be cut. A line with one gets only as much indent as fits. */
 const widest = 38;
+/** A deep sentence still gets this many columns. */
+const leastWrap = 24;
 
-function layOut(parts: readonly Part[], page: Page): readonly string[] {
-  const margin = page.columns < widest + 2 ? "" : "  ";
-  const inner = { ...page, columns: page.columns - margin.length };
+function layOut(parts: readonly Part[], page: Page, depth = 0): readonly string[] {
+  const step = page.columns < widest + 2 ? "" : "  ";
+  const margin = step.repeat(depth);
+  const columns = Math.max(Math.min(leastWrap, page.columns), page.columns - margin.length);
   return parts.flatMap((part) => {
     if (!part) return [];
-    if (typeof part === "function") return part(page);
+    if (typeof part === "function") return part({ ...page, columns }).map((line) => `${margin}${line}`);
     const { head, text, paint, below = [] } = typeof part === "string" ? { text: part } : part;
     const painted = paint ? page.paint[paint] : plain;
     const line = head === undefined ? text : `${page.paint.strong(painted(head))}: ${text}`;
-    const lines = wrapToWidth(line, page.columns, `${/^ */.exec(line)}${margin}`).map(
-      head === undefined ? painted : plain,
-    );
-    return [...lines, ...layOut(below, inner).map((line) => `${margin}${line}`)];
+    const lines = wrapToWidth(line, columns, `${/^ */.exec(line)}${step}`).map((each) => {
+      const room = Math.max(0, page.columns - widthOf(each));
+      return `${margin.slice(0, room)}${head === undefined ? painted(each) : each}`;
+    });
+    return [...lines, ...layOut(below, page, depth + 1)];
   });
 }
 

@@ -23,7 +23,7 @@ import type { Invocation } from "../shell-text.js";
 import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
-import { keyFrom, paceOptions, printEnded, settingsFrom, unset, watchWork, writeOptions } from "./restore/shared.js";
+import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
@@ -100,17 +100,14 @@ function requireAll(
   const isInVariable = apiKeyFile === undefined && apiKeyCommand === undefined;
   const missing = [
     yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }],
-    isInVariable && env[apiKeyEnv] === undefined
-      ? [
-          {
-            path: "",
-            message: `the variable ${apiKeyEnv} is not set; guard reads with this key. Set it: export ${apiKeyEnv}=…`,
-          },
-        ]
-      : [],
-    env[keyEnv] === undefined ? [{ path: "", message: unset(keyEnv) }] : [],
+    isInVariable && !env[apiKeyEnv]?.trim() ? [unset(apiKeyEnv, "reads with this key")] : [],
+    env[keyEnv]?.trim() ? [] : [unset(keyEnv, "writes with this key, which needs write access")],
   ].flat();
   if (missing.length > 0) throw new UsageError("guard cannot start:", missing);
+}
+
+function unset(name: string, use: string): Problem {
+  return { path: "", message: `the variable ${name} is not set; guard ${use}. Set it: export ${name}=…` };
 }
 
 const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";

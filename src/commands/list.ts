@@ -199,7 +199,7 @@ export function renderJobs(jobs: readonly ListedJob[], dir: string, page: Page):
   ];
   const empty = jobs.filter(({ runs, at_work, shards }) => runs.length === 0 && !at_work && shards.length === 0);
   const names = empty.map(({ job }) => terminalText(job)).join(", ");
-  const note = `Never published a run, because each failed or was stopped: ${names}. Run the job again to see why, or remove its folder in ${terminalText(dir)}.`;
+  const note = `Without a published run: ${names}. If its runs failed or were stopped, run the job again to see why.`;
   return renderParagraphs(
     [firstRows(rows, rows.length, columns, undefined, paintOf), [empty.length > 0 && note]],
     page,

@@ -63,7 +63,8 @@ export async function compareRuns(
   progress.step = "matching";
   await loadAdditions(connection, history, signal);
   await findLosses(connection, signal);
-  const use = database === undefined ? "none" : warning === undefined ? "used" : "not used";
+  const used = isGuards ? "guard" : "used";
+  const use = database === undefined ? "none" : warning === undefined ? used : "not used";
   return { sources, comparison, history: use, warnings: warning === undefined ? [] : [warning] };
 }
 

@@ -42,8 +42,8 @@ type HistoryOf = Pick<RunInDatabase, "run_id"> & {
   readonly isGuards?: boolean;
 };
 
-/** Whether the job's database was used for its history; `none`: there is no database. */
-export type HistoryUse = "used" | "not used" | "none";
+/** Whether the job's database was used for its history. `guard`: for a backup of guard, which it does not have; `none`: there is no database. */
+export type HistoryUse = "used" | "guard" | "not used" | "none";
 
 /** The changes up to a run in an attached database. */
 export interface KnownHistory {

@@ -357,19 +357,16 @@ export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job
   return found === JSON.stringify(run) ? undefined : `run ${run.run_id} is not the run of its exchange`;
 }
 
-/**
- * Returns a function that finds a document of the job, with its dataset's filter; undefined if the job does not include it. Lists of
- * documents can be long.
- */
+/** Returns a function that finds a document of the job, with its dataset's filter; undefined if the job does not include it. */
 export function documentsOf({ datasets }: Pick<Job, "datasets">) {
-  const entries = (datasets === "all" ? [] : datasets).map(({ id, documents, status, keyword }) => {
-    return [id, { listed: documents === "all" ? undefined : new Set(documents), status, keyword }] as const;
-  });
-  const asked = new Map(entries);
+  const asked = new Map(
+    (datasets === "all" ? [] : datasets).map(({ id, documents, status, keyword }) => {
+      return [id, { ids: documents === "all" ? undefined : new Set(documents), filter: { status, keyword } }];
+    }),
+  );
   return (datasetId: string, documentId: string): DocumentRef | undefined => {
     if (datasets === "all") return { datasetId, documentId, status: [], keyword: undefined };
-    const dataset = asked.get(datasetId);
-    if (!dataset || dataset.listed?.has(documentId) === false) return undefined;
-    return { datasetId, documentId, status: dataset.status, keyword: dataset.keyword };
+    const { ids, filter } = asked.get(datasetId) ?? {};
+    return filter && ids?.has(documentId) !== false ? { datasetId, documentId, ...filter } : undefined;
   };
 }

@@ -16,8 +16,13 @@ test("an empty line stands between paragraphs; what is empty prints nothing", ()
 
 test("parts below an entry stand further right, and long sentences are wrapped within it", () => {
   const tree = { text: "first", below: [{ text: "second", below: ["a sentence that is longer than the line is"] }] };
-  expect(linesAt(40, tree)).toEqual(["first", "  second", "  a sentence that is longer than the", "  line is"]);
-  expect(linesAt(42, tree)).toEqual(["first", "  second", "    a sentence that is longer than the", "    line is"]);
+  const lines = ["first", "  second", "    a sentence that is longer than the", "      line is"];
+  for (const columns of [40, 42]) expect(linesAt(columns, tree)).toEqual(lines);
+});
+
+test("at 40 columns, too, each level stands further right; only an id that does not fit there does not", () => {
+  const tree = { text: "a", below: [{ text: "b", below: ["was now", id, { text: `(${id})`, below: ["c"] }] }] };
+  expect(linesAt(40, tree)).toEqual(["a", "  b", "    was now", `    ${id}`, `  (${id})`, "      c"]);
 });
 
 test("an id in brackets is never wider than the terminal, however deep it stands", () => {

@@ -56,6 +56,22 @@ test("guard uses the history of the job: even neighbouring edits have a place", 
   expect(diff).toMatchObject({ manual_edits: 4, warnings: [] });
 });
 
+test.runIf(inFull)("guard says that the history lacks an edit since the last run of the job", async () => {
+  const guard = await guarded();
+  const run = ["run", ...guard.command.slice(1).filter((word) => !/^(--interval|0\.1)$/.test(word))];
+  expect(await runHere(run, guard.env)).toMatchObject({ code: 0 });
+  await guard.edit(30, 31);
+  const { done } = await startGuard(guard, "--yes");
+  guard.reindex();
+  const { code, stdout } = await done;
+  expect([code, stdout.replace(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringContaining(
+      "no two runs of the job are from before and after it; run the job right before guard, too.",
+    ),
+  ]);
+});
+
 test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {
   const guard = await guarded();
   const { done } = await startGuard(guard, "--yes", "--json");
@@ -105,6 +121,12 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
     (command) => [...command, "--yes"],
     { KNOWLEDGE_RESTORE_KEY: undefined },
     /KNOWLEDGE_RESTORE_KEY is not set/,
+  ],
+  [
+    "keys that are empty, all at once",
+    (command) => [...command, "--yes"],
+    { KNOWLEDGE_API_KEY: "", KNOWLEDGE_RESTORE_KEY: " " },
+    /guard cannot start: the variable KNOWLEDGE_API_KEY is not set; guard reads .* KNOWLEDGE_RESTORE_KEY is not set; guard writes/,
   ],
   [
     "no terminal, and no key, all at once",

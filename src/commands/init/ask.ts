@@ -9,6 +9,7 @@ import { loadJob } from "../../job/load-job.js";
 import type { JobFlags } from "../../job/merge-flags.js";
 import { openService, withDefaults } from "../../job/open-service.js";
 import { plainText } from "../../safe-text.js";
+import { causeFirst } from "../../words.js";
 
 /**
  * Asks for a service and its key, tries them, and asks which datasets and documents to export, by name. Rejects with
@@ -71,7 +72,7 @@ async function askAccess(
     } catch (error) {
       const isOurs = error instanceof StopError || error instanceof UsageError;
       if (!dialogue.isInteractive || !isOurs || context.signal.aborted) throw error;
-      dialogue.say(reasonIn(error));
+      dialogue.say(causeFirst(reasonIn(error)));
       const isKeyWrong = isRefusedKey(error);
       url = isKeyWrong ? baseUrl : undefined;
       knownKey = isKeyWrong ? undefined : key;

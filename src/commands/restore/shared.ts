@@ -105,7 +105,7 @@ function numberFrom(text: unknown): number | undefined {
 }
 
 /** Says that the variable with the key of a restore is not set. */
-export function unset(name: string): string {
+function unset(name: string): string {
   const why = "restore and copy need a separate key with write access";
   return `the variable ${name} is not set; ${why}. Set it: export ${name}=…`;
 }

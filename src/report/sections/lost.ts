@@ -207,9 +207,8 @@ function answerOf({ diff, old, replaced, restore, warning_count }: LostFacts): A
   if (lost > 0) {
     const { rows, more } = restore;
     const back = rows > 0 && `One command brings ${numberText(rows)} back.`;
-    const others =
-      more > 0 &&
-      `${countText(more, rows > 0 ? "other" : "row")} may come back, too: the service has details that the newer run lacks.`;
+    const may = rows > 0 ? `${countText(more, "other")} may come back, too` : `${countText(more, "row")} may come back`;
+    const others = more > 0 && `${may}: the service has details that the newer run lacks.`;
     const what = `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`;
     const lead = sentences(what, replacedText(replaced), back, others, ...limits);
     return { tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, lead };

@@ -26,7 +26,7 @@ test.each([80, 40])(
     terminal.type(`${service.url}0${keys.enter}`);
     await terminal.shows(/usually[^◆]*◆ {2}Base URL/); // after a 404 the key may still be right
     terminal.type(`${service.url}${keys.enter}`);
-    await terminal.shows(/the\s+(│\s+)?key\s+(│\s+)?you\s+(│\s+)?typed[^◆]*401[^◆]*◆ {2}API key/);
+    await terminal.shows(/the\s+(│\s+)?key\s+(│\s+)?you\s+(│\s+)?typed[^◆]*401[^◆]*\(GET[^◆]*◆ {2}API key/);
     terminal.type(`${service.key}${keys.enter}`);
     await terminal.shows("◆  Datasets to export");
     terminal.type(`${keys.down}${keys.space}${keys.enter}`);

@@ -75,7 +75,7 @@ test("without a job: the newest run of every job", async () => {
     "",
   ]);
   expect(stdout.split("\n").slice(4).join(" ").replace(/\s+/g, " ")).toBe(
-    `Never published a run, because each failed or was stopped: weekly. Run the job again to see why, or remove its folder in ${dir}. `,
+    "Without a published run: weekly. If its runs failed or were stopped, run the job again to see why. ",
   );
   const { jobs, status } = JSON.parse((await runHere(["list", "--out", dir, "--json"])).stdout);
   expect([status, jobs.map(({ job }: { job: string }) => job)]).toEqual(["ok", ["test", "weekly"]]);

@@ -97,7 +97,7 @@ test("rows that only the service can place are counted, and the commands that as
   const facts = await gathered(...folders);
   expect(facts.restore).toMatchObject({ rows: 0, more: 1 });
   const { lead, next, body } = lostSection(facts, { content: true });
-  expect(html`${lead}`.toString()).toContain("1 row may come back, too: the service has details");
+  expect(html`${lead}`.toString()).toContain("1 row may come back: the service has details");
   expect(next?.command).toBe(facts.commands.restore);
   const page = html`${body}`.toString();
   const { restore, apply, against } = facts.commands;
