@@ -24,12 +24,9 @@ export async function openExchanges(job: Job, { env, signal, log }: ExchangeOpti
   const bucket = await openBucket(shownPath(job, folders.folder), { env, signal });
   const copies = openCopies({ KBDUMP_COPIES: folders.private }, undefined, "output.work_dir");
   const { outage } = job.service;
-  const place = {
-    bucket,
-    retryUntilBack: <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, { outage, log, signal }),
-  };
+  const retryUntilBack = <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, { outage, log, signal });
   return {
-    of: async (runId: string) => bucketExchange(place, runId, await copies.folderOf(bucket.url)),
+    of: async (runId: string) => bucketExchange({ bucket, retryUntilBack }, runId, await copies.folderOf(bucket.url)),
     [Symbol.asyncDispose]: async () => {
       await copies[Symbol.asyncDispose]();
       await bucket[Symbol.asyncDispose]();
