@@ -160,7 +160,8 @@ async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): Asy
   for (;;) {
     size = Math.min(size, most);
     queue.push(...(await take(chunks, size - queue.length)));
-    const rows = ofOneRequest(queue.slice(0, next < end ? Math.max(1, Math.floor((end - next) / 2)) : size));
+    const half = Math.max(1, Math.floor((end - next) / 2));
+    const rows = ofOneRequest(queue.slice(0, next < end ? Math.min(size, half) : size));
     if (rows.length === 0) return;
     const added = await addRequest(copy, next, rows);
     if (added.limit !== undefined) {
