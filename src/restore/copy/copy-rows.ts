@@ -152,10 +152,13 @@ const betweenTries = 2_000;
  * halved until the faulty chunk is alone. Notes chunks that fail and continues with the others. Throws SkipError if the document is given up.
  */
 async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): AsyncGenerator<readonly ChunkCopy[]> {
-  const { options } = copy;
+  const { options, plan } = copy;
   const queue: ChunkWithChildren[] = [];
   const failures: string[] = [];
-  let [next, size, most, tries] = [from, firstRequest, largestRequest, 0];
+  // Each command tries half of a request that had no answer, because it may be more than the service can handle.
+  const unanswered = options.journal.mayShowUp("add chunks", plan.document_id).map(({ rows }) => rows ?? 0);
+  const first = Math.max(1, Math.min(firstRequest, ...unanswered.map((rows) => Math.floor(rows / 2))));
+  let [next, size, most, tries] = [from, first, largestRequest, 0];
   let end = from; // the smallest failed request: a chunk before this number is faulty
   for (;;) {
     size = Math.min(size, most);
