@@ -225,6 +225,17 @@ test("chunks that the service stored and could not index are sent again, and the
   expect(copy.chunks().map(({ status, enabled }) => [status, enabled])).toEqual(Array(4).fill(["completed", true]));
 });
 
+test("a chunk that has to go is not taken for gone because of a 404 that does not come from the service", async () => {
+  let [failing, away] = [1, 2];
+  const copy = await startCopy({
+    embeddingFails: (content) => content === "chunk 2" && failing-- > 0,
+    faultOf: ({ method }) =>
+      method === "DELETE" && away-- > 0 ? { status: 404, code: "", message: "404 page not found" } : undefined,
+  });
+  expect(await copy.run(plain(3))).toEqual(nothing);
+  expect(copy.texts()).toEqual(["chunk 1", "chunk 2", "chunk 3"]);
+});
+
 test("a chunk that cannot be indexed three times by itself is deleted again and named, and the others are copied", async () => {
   const copy = await startCopy({ embeddingFails: (content) => content === "chunk 2" });
   const { failed, reason } = await copy.run(plain(3));
