@@ -3,7 +3,7 @@ import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
 import { type ChildRow, type ChunkRow, numberIn, textIn } from "../compare/document-rows.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import { readChildChunkPages, readChunkPages } from "../crawl/read-list.js";
-import { SkipError } from "../errors.js";
+import { SkipError, UnknownRouteError } from "../errors.js";
 import { attachmentsIn, type RawRecord } from "../rows/row.js";
 
 /** A chunk of the service, with the columns that a restore needs. */
@@ -107,12 +107,12 @@ export function isIndexed({ status, enabled }: Pick<StandingChunk, "status" | "e
   return status !== "error" && enabled;
 }
 
-/** Reads something; undefined if the service answers 404. */
+/** Reads something; undefined if the service does not have it. A 404 for an unknown URL, for example of a proxy, does not prove that. */
 export async function ifThere<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof SkipError && error.status === 404) return undefined;
+    if (error instanceof SkipError && error.status === 404 && !(error instanceof UnknownRouteError)) return undefined;
     throw error;
   }
 }

@@ -36,7 +36,7 @@ export type Prepare = <T>(
   read: ReadAnswer<T>,
 ) => PreparedWrite<T>;
 
-/** The write operations. A 404 counts as refused: the record to delete is already gone. */
+/** The write operations. A 404 of the service counts as refused: the record to delete is already gone. */
 export type WriteOperations = ReturnType<typeof writeOperations>;
 
 export function writeOperations(prepare: Prepare) {

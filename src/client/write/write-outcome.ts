@@ -19,7 +19,7 @@ import type { Answer } from "../retry.js";
 
 /**
  * The outcome of a write. done: `value` is the service's answer. refused: permanently, nothing was done. throttled: too many
- * requests, nothing was done. unsent: there was no connection. unknown: it may have been done, and only a read can tell; unless
+ * requests, nothing was done. unsent: it did not reach the service. unknown: it may have been done, and only a read can tell; unless
  * `isOver`, it may even be done later. `reason` is a sentence.
  */
 export type WriteOutcome<T> = { readonly kind: "done"; readonly value: T } | Undone;
@@ -70,6 +70,8 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   const isOwn = status === 500 && refusal.code !== ""; // the service itself ended the request; a proxy's 500 does not prove that
   if (status >= 500 || status === 408 || status < 300) return { kind: "unknown", isOver: isOwn, reason };
   if (throttleOf(answer)) return { kind: "throttled", reason };
+  // For example a gateway that restarts: it does not say that the record to delete is gone.
+  if (asked.method === "DELETE" && status === 404 && isUnknownUrl(refusal)) return { kind: "unsent", reason };
   return { kind: "refused", status, message: refusal.message, reason };
 }
 

@@ -155,15 +155,19 @@ const betweenTries = 2_000;
  * the faulty chunk is alone. Notes chunks that fail and continues with the others. Throws SkipError if the document is given up.
  */
 async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): AsyncGenerator<readonly ChunkCopy[]> {
-  const { options } = copy;
+  const { options, plan } = copy;
   const queue: ChunkWithChildren[] = [];
   const failures: string[] = [];
-  let [next, size, most, tries] = [from, firstRequest, largestRequest, 0];
+  // Each command tries half of a request that had no answer, because it may be more than the service can handle.
+  const unanswered = options.journal.mayShowUp("add chunks", plan.document_id).map(({ rows }) => rows ?? 0);
+  const first = Math.max(1, Math.min(firstRequest, ...unanswered.map((rows) => Math.floor(rows / 2))));
+  let [next, size, most, tries] = [from, first, largestRequest, 0];
   let end = from; // the end of the smallest failed request: one of the chunks before it is faulty
   for (;;) {
     size = Math.min(size, most);
     queue.push(...(await take(chunks, size - queue.length)));
-    const rows = ofOneRequest(queue.slice(0, next < end ? Math.max(1, Math.floor((end - next) / 2)) : size));
+    const half = Math.max(1, Math.floor((end - next) / 2));
+    const rows = ofOneRequest(queue.slice(0, next < end ? Math.min(size, half) : size));
     if (rows.length === 0) return;
     const added = await addRequest(copy, next, rows);
     if (added.limit !== undefined) {

@@ -2,7 +2,7 @@ import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Client } from "../../client/open-client.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
-import { readWholeList } from "../../crawl/read-whole-list.js";
+import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
@@ -155,12 +155,12 @@ async function findStrangers(
     if (existed) continue;
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const list = await ifThere(() => readWholeList("documents", read, new Prefetch(1)));
-    // If the dataset is gone, the comparison reports each copy anyway.
-    for (const row of list?.rows ?? []) {
-      if (made.has(row.id)) continue;
-      const reason = `it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`;
+    if (!list) continue; // the comparison reports each copy anyway
+    const note = (reason: string) =>
       differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });
-    }
+    for (const row of list.rows.filter((each) => !made.has(each.id)))
+      note(`it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`);
+    if (list.problems.length > 0) note(`its list of documents ${flawText(list)}`);
   }
   return differences;
 }

@@ -6,6 +6,7 @@ import { flawText, readDatasets, readWholeList } from "../../crawl/read-whole-li
 import { SkipError, StopError, UsageError } from "../../errors.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { shownId } from "../target.js";
+import { ifThere } from "../target-rows.js";
 import { type DatasetTarget, wishedName } from "./copy-plan.js";
 
 /** A dataset for the documents of one form. `dataset_name`: its id if the run does not know its name. */
@@ -66,11 +67,9 @@ export async function findTargets(
 
 /** A dataset of the target; undefined if the target has none with this id. */
 async function findDataset(api: TargetApi, id: string, existed: boolean): Promise<FoundTarget | undefined> {
-  const settings = await api.dataset(id).catch((error: unknown) => {
-    // without a code, the service does not know the URL
-    if (error instanceof SkipError && error.status === 404 && error.code !== undefined) return undefined;
-    return stop(error, `the target does not return its dataset ${shownId(id)}`);
-  });
+  const settings = await ifThere(() => api.dataset(id)).catch((error: unknown) =>
+    stop(error, `the target does not return its dataset ${shownId(id)}`),
+  );
   if (!settings) return undefined;
   const read = (page: number, limit: number) => api.documents(id, page, limit);
   const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) =>

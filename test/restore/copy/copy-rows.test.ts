@@ -146,6 +146,19 @@ test("a chunk that the service breaks off three times is named, and the others c
   expect(copy.sent()).toEqual(["add 4", "add 2", "add 2", "add 1", "add 1", "add 1", "add 1"]);
 });
 
+test("a request that the service breaks off becomes smaller while another faulty chunk is looked for", async () => {
+  const copy = await startCopy({
+    faultOf: ({ body }, write) => {
+      if (body.includes('"chunk 15"') || write > 60) return { status: 400, message: "Not this one" };
+      return body.includes('"chunk 3"') ? { status: 500, message: "Boom", code: "internal" } : undefined;
+    },
+  });
+  const { failed, reason } = await copy.run(plain(20));
+  expect([failed.map(({ id }) => id), reason]).toEqual([[uuid(103), uuid(115)], null]);
+  expect(copy.texts()).toHaveLength(18);
+  expect(copy.sent().slice(0, 4)).toEqual(["add 20", "add 10", "add 5", "add 2"]);
+});
+
 test("a service that is away for some seconds is waited for, and no longer than a minute", async () => {
   const copy = await startCopy();
   const dead = openTestWriter(await deadUrl());
@@ -210,6 +223,17 @@ test("chunks that the service stored and could not index are sent again, and the
   expect(await copy.run(plain(4))).toEqual(nothing);
   expect(copy.texts()).toEqual(["chunk 1", "chunk 2", "chunk 3", "chunk 4"]);
   expect(copy.chunks().map(({ status, enabled }) => [status, enabled])).toEqual(Array(4).fill(["completed", true]));
+});
+
+test("a chunk that has to go is not taken for gone because of a 404 that does not come from the service", async () => {
+  let [failing, away] = [1, 2];
+  const copy = await startCopy({
+    embeddingFails: (content) => content === "chunk 2" && failing-- > 0,
+    faultOf: ({ method }) =>
+      method === "DELETE" && away-- > 0 ? { status: 404, code: "", message: "404 page not found" } : undefined,
+  });
+  expect(await copy.run(plain(3))).toEqual(nothing);
+  expect(copy.texts()).toEqual(["chunk 1", "chunk 2", "chunk 3"]);
 });
 
 test("a chunk that cannot be indexed three times by itself is deleted again and named, and the others are copied", async () => {

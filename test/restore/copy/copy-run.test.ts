@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRun } from "../../../src/restore/copy/copy-run.js";
 import { exitCodeOf } from "../../../src/restore/result.js";
 import { inFull } from "../../rounds.js";
@@ -56,6 +57,19 @@ test.runIf(inFull)("the proof names a document that the copy did not make", asyn
   const { document } = Object(await made.json());
   const reason = `it has a document that this restore did not make: "other.txt" (${document.id})`;
   expect(await copyRun(options)).toMatchObject({ status: "different", differences: [{ level: "dataset", reason }] });
+});
+
+test("nothing is proved about a dataset whose documents are not all listed", async () => {
+  const { wire, folder } = await backUp(drawn);
+  const progress = emptyCopyProgress();
+  const list = JSON.stringify({ data: [], total: 1, has_more: false, page: 1, limit: 100 });
+  const flawed = await openLossyWire(wire.url, ({ path }) =>
+    progress.step === "proving" && /\/documents\?/.test(path) ? { status: 200, body: list } : "pass",
+  );
+  onTestFinished(flawed.close);
+  const result = await copyRun(copying(folder, { url: flawed.url, key }, { progress }));
+  const reason = expect.stringMatching(/^its list of documents .*may lack some: /);
+  expect(result).toMatchObject({ status: "different", differences: [{ level: "dataset", reason }] });
 });
 
 test.runIf(inFull)(

@@ -135,6 +135,24 @@ describe("documents that fail", () => {
   });
 });
 
+test("a 404 that does not come from the service does not make a document twice", async () => {
+  let isAway = false;
+  const notFound = { status: 404, code: "", message: "404 page not found" };
+  const place = await startCopyRun([{ contents: ["one"] }], {
+    faultOf: ({ method, path }, write) => {
+      if (write === 4) return "cut"; // the document stays incomplete
+      return isAway && method === "GET" && /\/documents\/[^/?]+(\?|$)/.test(path) ? notFound : undefined;
+    },
+  });
+  expect(outcomesOf(await place.copy())).toEqual([expect.stringMatching(/^one.txt: failed: .*run the same command/)]);
+  isAway = true;
+  expect(outcomesOf(await place.copy())).toEqual([expect.stringMatching(/^one.txt: failed: .* 404 page not found/)]);
+  isAway = false;
+  expect(outcomesOf(await place.copy())).toEqual(["one.txt: restored"]);
+  expect(place.sent().filter((line) => line === make)).toHaveLength(1);
+  expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 one"]);
+});
+
 test("a dataset is not created if every document is left out", async () => {
   const place = await startCopyRun([{ refused: "The run did not read all of it." }], { dataset: { tags: ["old"] } });
   expect(await place.copy()).toEqual({ documents: [], problems: [], writes: 0 });

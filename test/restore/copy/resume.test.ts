@@ -58,6 +58,18 @@ test("chunks that arrive after they were sent again are deleted at the end, and 
   expect(copy.sent().filter((what) => what.startsWith("DELETE")).length).toBeGreaterThan(10);
 });
 
+test("requests that end without an answer, because they are too large, become smaller with every process", async () => {
+  const countOf = (body: string) => (body === "" ? 0 : JSON.parse(body).segments.length);
+  const copy = await startCopy({ faultOf: ({ body }) => (countOf(body) > 5 ? "cut" : undefined) });
+  for (let process = 1; process < 5; process++) {
+    const { reason } = await copy.run(plain(20), {}, { settle: 0 });
+    expect(reason).toMatch(/run the same command again/);
+  }
+  expect(await copy.run(plain(20), {}, { settle: 0 })).toEqual(nothing);
+  expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 5", "add 10", "add 5", "add 5"]);
+  expect(copy.texts()).toEqual(textsOf(20));
+});
+
 test("chunks with one text come as often as in the dump, whichever arrives late and whichever never", async () => {
   const rows = rowsFrom(Array.from({ length: 12 }, () => ({ content: "same" })));
   for (let lateWrite = 2; lateWrite < 5; lateWrite++) {
