@@ -34,6 +34,7 @@ function knowledgeAnswer(url: string, dataset: Dataset, answers: Answers): Answe
   const asked = new URLSearchParams(query);
   const [page, limit] = [Number(asked.get("page")), Number(asked.get("limit"))];
   if (segments !== undefined) return { kind: "pages", body: answers.chunks(id ?? "", page, limit) };
+  if (folder === "documents" && id !== undefined) return { kind: "others", body: Buffer.from(JSON.stringify({ id })) };
   if (folder === "documents") return { kind: "others", body: answers.documents(page, limit) };
   if (folder === "metadata") return { kind: "others", body: fields };
   if (folder === "tags") return { kind: "others", body: tags };
