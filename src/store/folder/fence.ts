@@ -29,7 +29,9 @@ export async function fenceOthers(owned: OwnFolder, { owner, replaced }: Lock, n
     if (name === basename(owned.own) || !(isToken(name) || isMetricsFolder)) continue;
     const [path, taken] = [join(owned.private, name), join(owned.own, "from", name)];
     const isOwner = isToken(name) && entry.isDirectory();
-    if (isOwner && !(await isFinished(path))) await leaveMark(owned, name, owner, now);
+    // A process killed right after it made its folder left no facts there, but its lock had them.
+    const isKnownDead = replaced?.id === name && replaced.isDead;
+    if (isOwner && !isKnownDead && !(await isFinished(path))) await leaveMark(owned, name, owner, now);
     const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
     if (!isOurs) continue; // another process took it first
     if (isOwner) await absorb(owned, taken);

@@ -191,6 +191,14 @@ test("a successor leaves word for a holder that was frozen before it made its fo
   await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
 });
 
+test("no mark is left for a process that was killed right after it made its folder", async () => {
+  const { job, hidden } = await startJob();
+  await writeFile(join(hidden, "lock"), JSON.stringify({ ...dead, id: first }));
+  await mkdir(join(hidden, first));
+  await underLease(job, options, async () => {});
+  expect(await readdir(hidden)).toEqual(["indexing_status"]);
+});
+
 test("two owners that fence each other both fail, and leave their work to the next one", async () => {
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
