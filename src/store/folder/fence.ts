@@ -13,16 +13,32 @@ import type { OwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerSchema } from "./lock-owner.js";
 
+/** The steps of taking over a job. Each names a change of the disk, which is made when the next step is asked for. */
+type Steps = AsyncGenerator<string, void, void>;
+
+/** What the new owner knows from the lock: itself, and whom it replaced. */
+type Taken = Pick<Lock, "owner" | "replaced">;
+
+/** Takes over a job: makes all steps of `takeOver`. */
+export async function fenceOthers(owned: OwnFolder, lock: Taken, now: Date): Promise<void> {
+  const steps = takeOver(owned, lock, now);
+  while (!(await steps.next()).done);
+}
+
 /**
  * Stops every other owner of a job from publishing (fences it), even an owner that still runs. Afterwards, late operations of
  * those owners fail: their folders are renamed, so that their paths are invalid, then emptied and removed, so that open folder
  * handles fail too. Takes over work that can be resumed: by a rename if the owner is done or its process has certainly ended,
- * otherwise by a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder cannot
- * be removed, because its owner could then still publish.
+ * otherwise by a copy, because a frozen process may still write to its open files. A process may be killed between any two steps;
+ * the next owner then starts from the first one. Rejects with StopError if a folder cannot be removed, because its owner could
+ * then still publish.
  */
-export async function fenceOthers(owned: OwnFolder, { owner, replaced }: Lock, now: Date): Promise<void> {
+export async function* takeOver(owned: OwnFolder, { owner, replaced }: Taken, now: Date): Steps {
   // If the last owner froze before it made its folder, only this mark can tell it that we took over.
-  if (replaced && !replaced.isDead) await leaveMark(owned, replaced.id, owner, now);
+  if (replaced && !replaced.isDead) {
+    yield `leave a mark for ${replaced.id}`;
+    await leaveMark(owned, replaced.id, owner, now);
+  }
   for (const entry of await readdir(owned.private, { withFileTypes: true })) {
     const { name } = entry;
     const isMetricsFolder = name.startsWith("metrics."); // of a run without the lease
@@ -31,12 +47,17 @@ export async function fenceOthers(owned: OwnFolder, { owner, replaced }: Lock, n
     const isOwner = isToken(name) && entry.isDirectory();
     // A process killed right after it made its folder left no facts there, but its lock had them.
     const isKnownDead = replaced?.id === name && replaced.isDead;
-    if (isOwner && !isKnownDead && !(await isFinished(path))) await leaveMark(owned, name, owner, now);
+    if (isOwner && !isKnownDead && !(await isFinished(path))) {
+      yield `leave a mark for ${name}`;
+      await leaveMark(owned, name, owner, now);
+    }
+    yield `rename ${path}`;
     const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
     if (!isOurs) continue; // another process took it first
-    if (isOwner) await absorb(owned, taken);
+    if (isOwner) yield* absorb(owned, taken);
     else await rm(taken, { recursive: true, force: true });
   }
+  yield "delete what was moved away";
   await clearRemoved(owned);
   await forgetOldMarks(owned, now);
 }
@@ -45,21 +66,23 @@ export async function fenceOthers(owned: OwnFolder, { owner, replaced }: Lock, n
 export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 
 /** Takes over the work in the folder of an earlier owner, and removes the folder. */
-async function absorb(owned: OwnFolder, folder: string): Promise<void> {
+async function* absorb(owned: OwnFolder, folder: string): Steps {
   const isDone = await isFinished(folder);
+  yield `remove the unfinished copy in ${folder}`;
   await rm(join(folder, "copy"), { recursive: true, force: true }); // remove an unfinished copy to free disk space
   for (const entry of await entriesOf(folder)) {
     const isWork = entry.isDirectory() && isRunId(entry.name);
     const isDatabase = entry.isFile() && entry.name === pendingDatabase; // mendDatabase compares its age with the published database
     if ((isWork && !(await isThere(join(owned.own, entry.name)))) || isDatabase)
-      await take(owned, folder, entry, isDone);
+      yield* take(owned, folder, entry, isDone);
   }
-  for (const name of [asideFolder, removedFolder]) await takeAll(owned, folder, name);
+  for (const name of [asideFolder, removedFolder]) yield* takeAll(owned, folder, name);
   // Last, the folders that this owner had taken over itself, because its own copy of their work may be newer.
   for (const entry of await entriesOf(join(folder, "from")))
-    if (isToken(entry.name)) await absorb(owned, join(folder, "from", entry.name));
-  if (isDone) await moveAway(owned, folder);
-  else await removeWholly(folder);
+    if (isToken(entry.name)) yield* absorb(owned, join(folder, "from", entry.name));
+  if (!isDone) return yield* removeWholly(folder);
+  yield `move ${folder} away`;
+  await moveAway(owned, folder);
 }
 
 /** Whether the owner of a folder will never write to it again: it left the file `released`, or its process has certainly ended. */
@@ -70,15 +93,17 @@ async function isFinished(folder: string): Promise<boolean> {
 }
 
 /** Takes over a file or folder in the folder of an earlier owner. */
-async function take(owned: OwnFolder, folder: string, entry: Dirent, isDone: boolean): Promise<void> {
+async function* take(owned: OwnFolder, folder: string, entry: Dirent, isDone: boolean): Steps {
   const [source, target] = [join(folder, entry.name), join(owned.own, entry.name)];
   if (isDone) {
     if (entry.isDirectory()) await dropOddFiles(source);
+    yield `rename ${source}`;
     return rename(source, target);
   }
   const copy = join(owned.own, "copy"); // under this name, an unfinished copy is never resumed
   try {
-    await copyEntry(entry, source, copy, await wantedIn(source));
+    yield* copyEntry(entry, source, copy, await wantedIn(source));
+    yield `name the copy of ${source}`;
     await rename(copy, target).catch(entry.isFile() ? ifAbsent(undefined) : undefined);
   } catch (error) {
     await rm(copy, { recursive: true, force: true });
@@ -87,22 +112,26 @@ async function take(owned: OwnFolder, folder: string, entry: Dirent, isDone: boo
 }
 
 /** Moves everything in the folder `name` into our folder of the same name, except what its owner moves or removes meanwhile. */
-async function takeAll(owned: OwnFolder, folder: string, name: string): Promise<void> {
+async function* takeAll(owned: OwnFolder, folder: string, name: string): Steps {
   const entries = await entriesOf(join(folder, name));
   if (entries.length > 0) await makeOwnFolder(join(owned.own, name));
-  for (const entry of entries)
-    await rename(join(folder, name, entry.name), join(owned.own, name, entry.name)).catch(ifAbsent(undefined));
+  for (const entry of entries) {
+    const source = join(folder, name, entry.name);
+    yield `rename ${source}`;
+    await rename(source, join(owned.own, name, entry.name)).catch(ifAbsent(undefined));
+  }
 }
 
 /**
  * Removes a folder, and retries because its owner may continue and add a file. Do not read published files before this
  * succeeds: a running rename could still publish a remaining file.
  */
-async function removeWholly(folder: string): Promise<void> {
+async function* removeWholly(folder: string): Steps {
   for (let tries = 1; ; tries++) {
     try {
-      await renameFolders(folder);
-      await rm(folder, { recursive: true, force: true });
+      yield* renameFolders(folder);
+      yield* emptyFolder(folder);
+      yield `remove ${folder}`;
       await rmdir(folder).catch(ifAbsent(undefined));
       return;
     } catch (error) {
@@ -119,12 +148,24 @@ async function removeWholly(folder: string): Promise<void> {
  * Renames the inner folders of a folder, before their files are deleted. Otherwise the owner, which may be publishing a stage
  * with a rename at this time, could publish an incomplete one.
  */
-async function renameFolders(folder: string, depth = 2): Promise<void> {
+async function* renameFolders(folder: string, depth = 2): Steps {
   const folders = (await entriesOf(folder)).filter((entry) => entry.isDirectory());
   for (const { name } of depth > 0 ? folders : []) {
     const path = join(folder, name.endsWith(".gone") ? name : `${name}.gone`);
-    if (!name.endsWith(".gone")) await rename(join(folder, name), path).catch(ifAbsent(undefined));
-    await renameFolders(path, depth - 1);
+    if (!name.endsWith(".gone")) {
+      yield `rename ${path}`;
+      await rename(join(folder, name), path).catch(ifAbsent(undefined));
+    }
+    yield* renameFolders(path, depth - 1);
+  }
+}
+
+async function* emptyFolder(folder: string): Steps {
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* emptyFolder(path);
+    yield `remove ${path}`;
+    await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -184,8 +225,9 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
  * Copies the work of an earlier owner. It may still append to open files, which is harmless: the next run uses only the rows
  * that the journal lists.
  */
-async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Promise<void> {
+async function* copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Steps {
   if (!isWanted(from)) return;
+  yield `copy ${from}`;
   if (entry.isFile())
     return copyFile(from, to, constants.COPYFILE_FICLONE).catch(async (error: unknown) => {
       // The earlier owner may have begun to rename or remove it before its folder was renamed.
@@ -195,7 +237,7 @@ async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (pat
   if (!entry.isDirectory()) return;
   await makeOwnFolder(to);
   for (const inner of await entriesOf(from))
-    await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
+    yield* copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
 }
 
 /** Removes everything that is neither a file nor a folder: opening a named pipe would block forever, and a link could lead elsewhere. */

@@ -58,7 +58,7 @@ test(`${seeds.length} schedules: nothing is lost, incomplete or changed, and eve
 const broken: Readonly<Record<string, FileSabotage>> = {
   "does not fence": (name, [path]) => (name === "readdir" && String(path).endsWith("/.work") ? () => [] : undefined),
   "does not empty and remove the folder that it renamed": (name, [path]) =>
-    name === "rm" && /\/from\/[^/]+$/.test(String(path)) ? () => undefined : undefined,
+    /^(rm|rmdir)$/.test(name) && /\/from\/[^/]+/.test(String(path)) ? () => undefined : undefined,
 };
 
 test.each(Object.entries(broken))(
