@@ -3,10 +3,11 @@
 // hundred is re-indexed. Prints the time of every update, the memory, and the size compared with a single run.
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { duckDbSink } from "../../dist/database/build-database.js";
+import { buildDatabase } from "../../dist/database/build-database.js";
+import { selectRows } from "../../dist/dump/formats/jsonl.js";
 import { columns } from "../../dist/rows/columns.js";
 
 const [chunks = 100_000, nights = 30] = process.argv.slice(2).map(Number);
@@ -66,7 +67,7 @@ async function jsonl(path, rows) {
   for (const row of rows) if (!file.write(`${JSON.stringify(row)}\n`)) await once(file, "drain");
   file.end();
   await once(file, "close");
-  return { path, longestLine: 100_000, longNumbers: false };
+  return { paths: [path], longestLine: 100_000, longNumbers: false };
 }
 
 const folder = await mkdtemp(join(tmpdir(), "kbdump-measure-"));
@@ -76,25 +77,25 @@ try {
     fresh(documents[Math.floor(at / perDocument)], (at % perDocument) + 1),
   );
   const path = join(folder, "job.duckdb");
-  const none = join(folder, "none.jsonl");
-  await writeFile(none, "");
   const documentRows = documents.map((document_id) => ({ dataset_id: dataset, document_id, status: "complete" }));
   const sizes = [];
   for (let at = 0; at <= nights; at++) {
     if (at > 0) night(rows, at);
-    const nothing = { path: none, longestLine: 0, longNumbers: false };
-    const jsonlFiles = {
-      ...{ chunks: await jsonl(join(folder, "chunks.jsonl"), rows), child_chunks: nothing },
+    const files = {
+      chunks: await jsonl(join(folder, "chunks.jsonl"), rows),
       documents: await jsonl(join(folder, "documents.jsonl"), documentRows),
-      ...{ indexing_status: nothing, metadata_fields: nothing },
     };
     const started_at = new Date(Date.UTC(2026, 0, 1 + at)).toISOString();
     const run = { run_id: started_at.replace(/[-:.]/g, ""), status: "complete", started_at, finished_at: started_at };
     const target = join(folder, "new.duckdb");
     const [begun, worked] = [performance.now(), process.cpuUsage()];
     const options = { memory: "800MB", temporary: join(folder, "spill"), waiting: [], target };
-    const stage = { run, jsonl: jsonlFiles, rows: (kind) => (kind === "chunks" ? chunks : 0) };
-    await duckDbSink({ ...options, previous: at > 0 ? path : undefined }).finish(stage);
+    const select = (kind) => files[kind] && selectRows(kind, files[kind], "JSON");
+    const counts = { chunks, documents: documents.length };
+    await buildDatabase(
+      { run, select, rows: (kind) => counts[kind] ?? 0 },
+      { ...options, previous: at > 0 ? path : undefined },
+    );
     await rename(target, path);
     const seconds = (performance.now() - begun) / 1000;
     const { user, system } = process.cpuUsage(worked);
