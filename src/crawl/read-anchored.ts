@@ -26,10 +26,10 @@ export interface AnchoredReading {
 const lastPageTries = 10;
 
 /**
- * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, two requests for one row each
- * check that the last row of page 1 and the first row of the last page still have their ranks. If the last page is full, a third
- * request checks its last row: the service counts rows after reading them, so a full page may hide a row after it (see
- * `answersOf`). Pages are yielded in order, and the last one has the result. Other lists are read in order, and none of
+ * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, a request for one row checks that
+ * the last row of page 1 still has its rank. If there are pages between, which are read after the last page, another request checks
+ * its first row. If the last page is full, one more checks its last row: the service counts rows after reading them, so a full page
+ * may hide a row after it (see `answersOf`). Pages are yielded in order, and the last one has the result. Other lists are read in order, and none of
  * their pages is anchored.
  *
  * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so it inserts no
@@ -68,10 +68,8 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
     if (rowsOn(page) !== size) problem(`chunks: a page of ${size} rows has ${rowsOn(page)}`);
     yield checked(page);
   }
-  const anchors = [
-    { rank: size, row: first.rows.at(-1) },
-    { rank: (last.number - 1) * size + 1, row: last.page.rows[0] },
-  ];
+  const anchors = [{ rank: size, row: first.rows.at(-1) }];
+  if (last.number > 2) anchors.push({ rank: (last.number - 1) * size + 1, row: last.page.rows[0] });
   if (last.page.rows.length === size) anchors.push({ rank: last.number * size, row: last.page.rows.at(-1) });
   const watched: typeof readRow = async (rank) => {
     const found = await readRow(rank);

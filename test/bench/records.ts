@@ -40,8 +40,8 @@ export function chunkRecord(row: number, embedsChildren: boolean): Record<string
     created_at: created,
     updated_at: created,
     updated_by: null,
-    indexing_at: created + 1,
-    completed_at: created + 3,
+    indexing_at: created + 200_001, // the service creates all chunks before it completes one
+    completed_at: created + 200_003,
     error: null,
     stopped_at: null,
     child_chunks: embedsChildren ? Array.from({ length: childrenPerList }, (_, child) => childRecord(child)) : [],

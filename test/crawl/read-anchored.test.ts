@@ -103,6 +103,12 @@ test("a list that only grows is anchored, and only a last page that has filled u
   );
 });
 
+test("a list of two pages needs one row", async () => {
+  const list = new Moving(chunks(8));
+  expect((await read(list)).last).toMatchObject({ isAnchored: true, isSettled: true });
+  expect(list.asked).toEqual(["page 1", "page 2", "row 5"]);
+});
+
 test("page 1, the last page, the others, two rows", async () => {
   const list = new Moving(chunks(18));
   expect((await read(list)).ids).toEqual(chunks(18).map(({ id }) => id));

@@ -6,15 +6,15 @@ import { differentIds } from "./swept.js";
 
 /**
  * Reading from the end proves the list of chunks if the service only adds chunks at the end. Let T be the moment when the service
- * sent the last page, which has the last stored row. Let E be the moment of the first of the two one-row requests that end the
- * reading.
+ * sent the last page, which has the last stored row. Let E be the moment of the first of the one-row requests that end the
+ * reading. They ask for the last row of page 1 and, if there are pages between, for the first row of the last page.
  *
  * Claim: the stored ids are the list at T, and every row before the last page existed from T to E, unless two chunks are added at
  * the same time.
  *
  * Proof. The first row of the last page has the same rank at T and at E. No row was inserted before it, so none was deleted before
  * it. The rows before it are therefore the same at every moment from T to E, when the pages between were read. The same holds for
- * the last row of page 1 since page 1 was read. The last page has as many rows as the total says.
+ * the last row of page 1 since page 1 was read, which is enough if there are two pages. The last page has as many rows as the total says.
  *
  * Two chunks added at the same time get the same position, and the second may be inserted right before the first row of the last
  * page. This can hide a delete before it, but the ids still show it. If a page between was read after the insert, it contains two
@@ -54,9 +54,11 @@ export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Cov
   const stored = new Set(chunks.rows.map(({ id }) => id));
   const problem = differentIds(stored, service.history.at(chunks.name, then));
   if (problem) wrong(`anchored, but the chunks were not so at moment ${then}: ${problem}`);
-  const ranks = calls.of(chunks.name).filter(({ limit, answered }) => limit === 1 && answered !== undefined);
-  const end = Math.min(...ranks.slice(-2).map(({ answered = then }) => answered));
-  if (ranks.length < 2 || end < then) wrong("anchored, but the ranks were not looked at in the end");
+  const pages = [...Map.groupBy(chunks.rows, ({ moment }) => moment).values()].map(({ length }) => length);
+  const ranks = [pages[0], ...(pages.length > 2 ? [chunks.rows.length - (pages.at(-1) ?? 0) + 1] : [])];
+  const looks = ranks.map((rank) => calls.of(chunks.name).findLast(({ limit, page }) => limit === 1 && page === rank));
+  const end = Math.min(...looks.map((look) => look?.answered ?? 0));
+  if (end < then) wrong("anchored, but the ranks were not looked at in the end");
   const before = chunks.rows.filter(({ moment }) => moment !== then);
   if (scenario.edits.kinds.includes("append at once")) return;
   for (const state of service.history.between(chunks.name, then, end)) {
