@@ -12,8 +12,9 @@ import { type Answered, readAssets, renderPage, type Section } from "./page/page
 
 import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
+import { changesSection } from "./sections/changes.js";
 import { duplicatesSection, errorsSection, lengthsSection } from "./sections/chunks.js";
-import { changesSection, freshnessSection } from "./sections/history.js";
+import { freshnessSection } from "./sections/freshness.js";
 import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
 import { gatherLost, type LostFacts, lostSection, notCompared } from "./sections/lost.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemsOfSet, runCommand, type ShardFacts } from "../../src/join/join-shards.js";
+import { problemsOfSet, runCommand, type ShardFacts } from "../../src/join/check-shard-set.js";
 import { tool } from "../../src/tool.js";
 
 const output = { formats: ["jsonl" as const], csv_safe: false, compress: "none" as const, partition: "none" as const };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pauseSentences, type ShardTimes } from "../../src/join/join-shards.js";
+import { pauseSentences, type ShardTimes } from "../../src/join/check-shard-set.js";
 import { inFull } from "../rounds.js";
 import { startJoining } from "./joining.js";
 

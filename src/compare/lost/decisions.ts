@@ -1,4 +1,6 @@
+import type { ChunkRow } from "../document-rows.js";
 import type { HistoryUse } from "../history.js";
+import type { LostChunk } from "./read-lost.js";
 import type { WhyListed } from "./restore-plan.js";
 
 /** The owner's decision on one row. */
@@ -49,6 +51,68 @@ export function refusedBy(
   const isSameAnswer = decision.now_answer === undefined || (decision.now_answer ?? "") === (now?.answer ?? "");
   if (isSame && isSameAnswer) return undefined;
   return { why: needsDecision, reason: "The text in its place changed since you decided." };
+}
+
+/** Why a lost chunk is not restored without the owner's decision. */
+export interface Doubt {
+  readonly why: WhyListed;
+  readonly reason: string;
+  /** The chunk of the target that a restore would overwrite; `added`: a restore would add a chunk. */
+  readonly home: ChunkRow | "added";
+  /** Whether a request can write the lost text to `home`. */
+  readonly isPossible: boolean;
+}
+
+/**
+ * Why a lost text is left to the owner; undefined if kbdump knows what to write: the chunk that the text replaces is known, or a
+ * person added the text.
+ */
+export function doubtOf(
+  { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
+  { reindexed, hasDetails, lacksDetails, history }: Context,
+): Doubt | undefined {
+  const home = base ?? (reindexed && manual_edit !== null ? place : null) ?? "added";
+  const isPossible = home === "added" || home.enabled;
+  const decide = (reason: string): Doubt => ({ why: needsDecision, reason, home, isPossible });
+  if (!isWritable(old)) return { why: "cannot be restored", reason: textless, home, isPossible: false };
+  if (base) return base.enabled ? undefined : decide(disabledPlace);
+  if (isInside) return { ...decide("Its text occurs inside a chunk of the target."), why: "found inside" };
+  if (!reindexed) return decide("The other chunks kept their ids: a person deleted it, not a re-index.");
+  if (manual_edit === "added") return undefined;
+  if (manual_edit === "edited" && isInHistory && keywordsBefore === null)
+    return decide("The target does not have the text that the edit replaced.");
+  if (manual_edit === "edited" && keywordsBefore !== null)
+    return decide("A person edited its keywords, and the target does not have its text.");
+  if (manual_edit === "edited" && lacksDetails) return decide(needsDetails);
+  if (manual_edit === "edited")
+    return decide(
+      `A person edited it, and the text before the edit is not known: ${unknownTexts[history]}.${hasDetails ? "" : placeless}`,
+    );
+  if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
+  return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
+}
+
+/** Why an edit has no place in a newer run that lacks the details of its document. The service may have these details. */
+export const needsDetails =
+  "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.";
+
+/** Why the history does not have the text before an edit, and what helps the next time. */
+const unknownTexts: Readonly<Record<HistoryUse, string>> = {
+  used: "the history of the job has no run from before the edit; run the job more often",
+  guard: "no two runs of the job are from before and after it; run the job right before guard, too",
+  "not used": "the history of the job was not used, as the warning says",
+  none: "there is no database of the job, which keeps the history; add duckdb to output.formats",
+};
+const placeless =
+  " Nor do its neighbours show its place, as the run has no details of the document; set details: true.";
+
+const textless = "A part of its text is blank, and the service accepts no such chunk.";
+
+export const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk cannot be changed.";
+
+/** Whether the service accepts a text. */
+export function isWritable({ content, answer }: Pick<ChunkRow, "content" | "answer">): boolean {
+  return content.trim() !== "" && (answer === null || answer.trim() !== "");
 }
 
 /** Converts Unix seconds to ISO 8601 in UTC. */

@@ -1,7 +1,15 @@
 import { countOf } from "../../words.js";
 import { type ChunkRow, isSameSet } from "../document-rows.js";
-import type { HistoryUse } from "../history.js";
-import { type Context, needsDecision, refusedBy, timeText } from "./decisions.js";
+import {
+  type Context,
+  type Doubt,
+  disabledPlace,
+  doubtOf,
+  isWritable,
+  needsDecision,
+  refusedBy,
+  timeText,
+} from "./decisions.js";
 import { type ChildrenDecision, planFamily } from "./plan-children.js";
 import type { LostChunk, LostRows } from "./read-lost.js";
 import type {
@@ -13,7 +21,6 @@ import type {
   ListedLoss,
   ManualEdit,
   TargetChunk,
-  WhyListed,
 } from "./restore-plan.js";
 
 /** The decisions on rows in a document's plan. */
@@ -75,16 +82,6 @@ function nothing(home: ChunkRow | null = null): ChunkDecision {
   return { home, texts: null, disable: false, evidence: [], listed: null, losses: [] };
 }
 
-/** Why a lost chunk is not restored without the owner's decision. */
-interface Doubt {
-  readonly why: WhyListed;
-  readonly reason: string;
-  /** The chunk of the target that a restore would overwrite; `added`: a restore would add a chunk. */
-  readonly home: ChunkRow | "added";
-  /** Whether a request can write the lost text to `home`. */
-  readonly isPossible: boolean;
-}
-
 function planChunk(chunk: LostChunk, context: Context): ChunkDecision {
   const { old, lost, manual_edit, pair, base } = chunk;
   if (lost.text && manual_edit === null && !context.decisions?.get(old.id)?.restore) return nothing();
@@ -118,8 +115,6 @@ function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkD
   return { ...list(chunk, doubt, row), disable, evidence: there.evidence };
 }
 
-const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk cannot be changed.";
-
 /** Decides on a chunk whose text is missing from the target. */
 function planText(chunk: LostChunk, context: Context): ChunkDecision {
   const { decisions, addManualEdits } = context;
@@ -140,51 +135,6 @@ function planText(chunk: LostChunk, context: Context): ChunkDecision {
   const isAdded = addManualEdits && doubt.why === needsDecision && chunk.manual_edit !== "disabled";
   return isAdded ? restored(chunk, "added", ["chosen"]) : list(chunk, doubt);
 }
-
-/**
- * Why a lost text is left to the owner; undefined if kbdump knows what to write: the chunk that the text replaces is known, or a
- * person added the text.
- */
-function doubtOf(
-  { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
-  { reindexed, hasDetails, lacksDetails, history }: Context,
-): Doubt | undefined {
-  const home = base ?? (reindexed && manual_edit !== null ? place : null) ?? "added";
-  const isPossible = home === "added" || home.enabled;
-  const decide = (reason: string): Doubt => ({ why: needsDecision, reason, home, isPossible });
-  if (!isWritable(old)) return { why: "cannot be restored", reason: textless, home, isPossible: false };
-  if (base) return base.enabled ? undefined : decide(disabledPlace);
-  if (isInside) return { ...decide("Its text occurs inside a chunk of the target."), why: "found inside" };
-  if (!reindexed) return decide("The other chunks kept their ids: a person deleted it, not a re-index.");
-  if (manual_edit === "added") return undefined;
-  if (manual_edit === "edited" && isInHistory && keywordsBefore === null)
-    return decide("The target does not have the text that the edit replaced.");
-  if (manual_edit === "edited" && keywordsBefore !== null)
-    return decide("A person edited its keywords, and the target does not have its text.");
-  if (manual_edit === "edited" && lacksDetails) return decide(needsDetails);
-  if (manual_edit === "edited")
-    return decide(
-      `A person edited it, and the text before the edit is not known: ${unknownTexts[history]}.${hasDetails ? "" : placeless}`,
-    );
-  if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
-  return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
-}
-
-/** Why an edit has no place in a newer run that lacks the details of its document. The service may have these details. */
-export const needsDetails =
-  "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.";
-
-/** Why the history does not have the text before an edit, and what helps the next time. */
-const unknownTexts: Readonly<Record<HistoryUse, string>> = {
-  used: "the history of the job has no run from before the edit; run the job more often",
-  guard: "no two runs of the job are from before and after it; run the job right before guard, too",
-  "not used": "the history of the job was not used, as the warning says",
-  none: "there is no database of the job, which keeps the history; add duckdb to output.formats",
-};
-const placeless =
-  " Nor do its neighbours show its place, as the run has no details of the document; set details: true.";
-
-const textless = "A part of its text is blank, and the service accepts no such chunk.";
 
 /**
  * Leaves a lost row to the owner. `standing`: the chunk of the target to which the lost child chunks of this row belong; null if
@@ -259,11 +209,6 @@ function editOf(
   if (kind === "added") return { kind, by: created_by, at: timeText(created_at) };
   if (kind === "disabled") return { kind, by: disabled_by, at: timeText(disabled_at) };
   return { kind, by: updated_by, at: timeText(updated_at) };
-}
-
-/** Whether the service accepts a text. */
-function isWritable({ content, answer }: Pick<ChunkRow, "content" | "answer">): boolean {
-  return content.trim() !== "" && (answer === null || answer.trim() !== "");
 }
 
 /** The parts of a chunk that are not restored with its text. `target`: the chunk that gets the text; null: a new one. */
