@@ -15,8 +15,13 @@ import { UsageError } from "./errors.js";
 import { draftFromRecord } from "./job/draft-from-file.js";
 import type { Job } from "./job/job.js";
 import { jobFromDraft } from "./job/load-job.js";
+import type { RunOptions } from "./job/open-service.js";
 import type { JobDefinition } from "./job/schema/job-schema.js";
+import { type PlanOptions, planJob } from "./plan/plan-job.js";
+import type { JobPlan } from "./plan/plan-result.js";
 import type { ChildChunk, Chunk } from "./rows/columns.js";
+import type { RunResult } from "./run/make-run.js";
+import { runJob } from "./run/run-job.js";
 import { openCopies } from "./store/bucket/copies.js";
 import { findNamed } from "./store/find-named.js";
 import { listRuns, type RunList } from "./store/list-runs.js";
@@ -43,12 +48,11 @@ export { type JobSource, loadJob } from "./job/load-job.js";
 export type { RunOptions } from "./job/open-service.js";
 export { emptyRunProgress, type RunProgress } from "./job/run-progress.js";
 export type { JobDefinition } from "./job/schema/job-schema.js";
-export { type PlanOptions, planJob as plan } from "./plan/plan-job.js";
+export type { PlanOptions } from "./plan/plan-job.js";
 export type { JobPlan } from "./plan/plan-result.js";
 export type { ReadProgress } from "./read-progress.js";
 export { type ChildChunk, type Chunk, type Column, type ColumnType, columns, type Kind } from "./rows/columns.js";
 export type { RunResult } from "./run/make-run.js";
-export { runJob as run } from "./run/run-job.js";
 export type { ListedRun, RunList } from "./store/list-runs.js";
 export type { Finding, Verification } from "./verify/findings.js";
 export { type VerifyOptions, verifyRun as verify } from "./verify/verify-run.js";
@@ -56,6 +60,22 @@ export { type VerifyOptions, verifyRun as verify } from "./verify/verify-run.js"
 /** Checks a job and fills in its defaults. Throws UsageError with all problems, each with its setting, such as `service.base_url`. */
 export function defineJob(definition: JobDefinition): Job {
   return jobFromDraft(draftFromRecord("the job", definition, {}));
+}
+
+/** Runs a job; see `runJob`. Throws UsageError if the job was not made by `defineJob` or `loadJob`. */
+export async function run(job: Job, options?: RunOptions): Promise<RunResult> {
+  return runJob(defined(job), options);
+}
+
+/** Plans a job; see `planJob`. Throws UsageError like `run`. */
+export async function plan(job: Job, options?: PlanOptions): Promise<JobPlan> {
+  return planJob(defined(job), options);
+}
+
+/** The job. Throws UsageError if it has no defaults, which happens in JavaScript. */
+function defined(job: Job): Job {
+  if ("childChunks" in job) return job;
+  throw new UsageError("This is not a job:", [{ path: "job", message: "expected the result of defineJob or loadJob" }]);
 }
 
 /** A published run. */

@@ -55,6 +55,14 @@ test.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
+test("an object that is no job is refused with what to pass instead", async () => {
+  const definition = { service: { demo: true }, datasets, output: { formats: ["jsonl"] } };
+  for (const use of [run, plan])
+    await expect(use(definition as unknown as Parameters<typeof run>[0])).rejects.toThrow(
+      "expected the result of defineJob or loadJob",
+    );
+});
+
 test("rows of a damaged run are not read", async () => {
   const [folder] = await twoDumps(tablesOf([chunk("d", "a")]), tablesOf([chunk("d", "a")]));
   await appendFile(join(folder, "chunks.jsonl"), "\n");
