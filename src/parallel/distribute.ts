@@ -11,8 +11,8 @@ import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
 import { openBroker, watchBroker } from "./broker.js";
-import { DocumentBatches, requestsFor } from "./document-batches.js";
 import { type OwnExchange, planFile } from "./exchange.js";
+import { DocumentBatches, requestsFor } from "./hand-out-documents.js";
 import { type BatchEnd, DocumentQueue, lockTime, type RunPlan, refusal } from "./queue.js";
 import { WorkersProgress } from "./workers-progress.js";
 

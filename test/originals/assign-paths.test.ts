@@ -2,7 +2,7 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { originalSchema, type SavedOriginal } from "../../src/dump/manifest.js";
-import { assignPaths } from "../../src/originals/save-originals.js";
+import { assignPaths } from "../../src/originals/file-names.js";
 import { rounds } from "../rounds.js";
 
 function saved(more: Partial<SavedOriginal>): SavedOriginal {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { folderName, safeFileName } from "../../src/originals/save-originals.js";
+import { folderName, safeFileName } from "../../src/originals/file-names.js";
 
 test.each([
   ["Guide.pdf", "Guide.pdf"],

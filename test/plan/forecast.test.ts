@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/job/job.js";
-import { countDetailed, type DocumentForecast, type ForecastBasis, forecastDocument } from "../../src/plan/forecast.js";
-import { diskNeeds } from "../../src/plan/plan-job.js";
+import {
+  countDetailed,
+  type DocumentForecast,
+  diskNeeds,
+  type ForecastBasis,
+  forecastDocument,
+} from "../../src/plan/forecast.js";
 import type { DocumentSample, DocumentSurvey } from "../../src/plan/survey.js";
 
 const sample: DocumentSample = {

@@ -6,7 +6,7 @@ import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
 import { watchBroker } from "../../../src/parallel/broker.js";
-import { DocumentBatches, requestsFor } from "../../../src/parallel/document-batches.js";
+import { DocumentBatches, requestsFor } from "../../../src/parallel/hand-out-documents.js";
 import { batchSchema, queueName } from "../../../src/parallel/queue.js";
 import { documentsOf, reasonToRefuse } from "../../../src/parallel/worker.js";
 import { WorkersProgress } from "../../../src/parallel/workers-progress.js";
