@@ -13,7 +13,10 @@ import type { OwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerSchema } from "./lock-owner.js";
 
-/** The steps of taking over a job. Each names a change of the disk, which is made when the next step is asked for. */
+/**
+ * The steps of taking over a job. Each names what is done when the next step is asked for: one change of the disk, or removing a
+ * folder with its files.
+ */
 type Steps = AsyncGenerator<string, void, void>;
 
 /** What the new owner knows from the lock: itself, and whom it replaced. */
@@ -79,7 +82,7 @@ async function* absorb(owned: OwnFolder, folder: string): Steps {
   for (const name of [asideFolder, removedFolder]) yield* takeAll(owned, folder, name);
   // Last, the folders that this owner had taken over itself, because its own copy of their work may be newer.
   for (const entry of await entriesOf(join(folder, "from")))
-    if (isToken(entry.name)) yield* absorb(owned, join(folder, "from", entry.name));
+    if (entry.isDirectory() && isToken(entry.name)) yield* absorb(owned, join(folder, "from", entry.name));
   if (!isDone) return yield* removeWholly(folder);
   yield `move ${folder} away`;
   await moveAway(owned, folder);
@@ -130,7 +133,8 @@ async function* removeWholly(folder: string): Steps {
   for (let tries = 1; ; tries++) {
     try {
       yield* renameFolders(folder);
-      yield* emptyFolder(folder);
+      yield `empty ${folder}`;
+      await rm(folder, { recursive: true, force: true });
       yield `remove ${folder}`;
       await rmdir(folder).catch(ifAbsent(undefined));
       return;
@@ -157,15 +161,6 @@ async function* renameFolders(folder: string, depth = 2): Steps {
       await rename(join(folder, name), path).catch(ifAbsent(undefined));
     }
     yield* renameFolders(path, depth - 1);
-  }
-}
-
-async function* emptyFolder(folder: string): Steps {
-  for (const entry of await entriesOf(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* emptyFolder(path);
-    yield `remove ${path}`;
-    await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -220,8 +220,10 @@ test("a link with the name of an owner's folder is removed, and its target is no
   const victim = join(place, "victim");
   await mkdir(join(victim, "from", second), { recursive: true });
   await symlink(victim, join(hidden, first));
+  await mkdir(join(hidden, second, "from"), { recursive: true });
+  await symlink(victim, join(hidden, second, "from", first));
   await underLease(job, options, async () => {});
-  expect(await readdir(hidden)).toEqual(["indexing_status"]);
+  expect(await readdir(hidden)).toEqual(["fenced", "indexing_status"]);
   expect(await readdir(join(victim, "from"))).toEqual([second]);
 });
 
