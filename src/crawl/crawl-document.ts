@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-answer.js";
-import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
+import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
 import { planChildren, type SampledChunk, sampleOf, withPage } from "./auto-child-lists.js";
 import { ChildLists, type ListRows, readChildList, unlessGone, wholeList } from "./child-lists.js";
 import { firstDifference } from "./compare-sample.js";
@@ -169,7 +169,7 @@ export class DocumentCrawl {
         const { rows, total } = await this.#api.chunks(this.#document, rank, 1);
         return { row: rows.length === 1 ? rows[0] : undefined, total };
       };
-      return yield* readAnchored({ readPage, readRow, prefetch, problem });
+      return yield* readAnchored({ pageSize, readPage, readRow, prefetch, problem });
     }
     const at = from?.howFar.chunks;
     const pages = at ? readRest(readPage, prefetch, at, at.pages) : readList(readPage, prefetch);

@@ -12,6 +12,8 @@ export interface AnchoredPage extends PageRead {
 }
 
 export interface AnchoredReading {
+  /** The number of rows that a page is asked for. The service may send fewer. */
+  readonly pageSize: number;
   readonly readPage: ReadPage;
   /**
    * Reads one row by its rank (its place in the list, from 1) and the total. The row is undefined if the service returns
@@ -26,11 +28,14 @@ export interface AnchoredReading {
 const lastPageTries = 10;
 
 /**
- * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, a request for one row checks that
- * the last row of page 1 still has its rank. If there are pages between, which are read after the last page, another request checks
- * its first row. If the last page is full, one more checks its last row: the service counts rows after reading them, so a full page
- * may hide a row after it (see `answersOf`). Pages are yielded in order, and the last one has the result. Other lists are read in order, and none of
- * their pages is anchored.
+ * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, requests for one row each check
+ * that rows still have their ranks:
+ * - the last row of page 1
+ * - the first row of the last page, because the pages between are read after it. Two full pages do not need it: the last row of page 1
+ *   shows that nothing before the last page changed. A page 1 with fewer rows than asked for may have been full when they were counted.
+ * - the last row of a full last page: the service counts rows after reading them, so the page may hide a row after it (see `answersOf`)
+ *
+ * Pages are yielded in order, and the last one has the result. Other lists are read in order, and none of their pages is anchored.
  *
  * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so it inserts no
  * row before an existing one. A row keeps its rank only if nothing before it was deleted. So if the ranks are unchanged, the ids
@@ -43,7 +48,7 @@ const lastPageTries = 10;
  * its last page has a row younger than `settledAge`, or if its total changes. The pages of an unsettled list must be read again.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
-  const { readPage, readRow, prefetch, problem } = reading;
+  const { pageSize, readPage, readRow, prefetch, problem } = reading;
   const first = await readPage(1);
   const size = rowsOn(first);
   const isLong = pagesOf({ total: first.total, pageSize: size }) > 1;
@@ -69,7 +74,7 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
     yield checked(page);
   }
   const anchors = [{ rank: size, row: first.rows.at(-1) }];
-  if (last.number > 2) anchors.push({ rank: (last.number - 1) * size + 1, row: last.page.rows[0] });
+  if (last.number > 2 || size < pageSize) anchors.push({ rank: (last.number - 1) * size + 1, row: last.page.rows[0] });
   if (last.page.rows.length === size) anchors.push({ rank: last.number * size, row: last.page.rows.at(-1) });
   const watched: typeof readRow = async (rank) => {
     const found = await readRow(rank);

@@ -111,7 +111,7 @@ function chunkRequests(
   const isFiltered = status.length > 0 || keyword !== undefined;
   if (consistency === "counts" || (once === 1 && total !== fullPage)) return once;
   if (consistency === "sweeps" || isFiltered || once === 1 || anchor === "none") return 2 * once;
-  const rows = (once > 2 ? 2 : 1) + (total % size === 0 ? 1 : 0); // see readAnchored
+  const rows = (once > 2 || size < fullPage ? 2 : 1) + (total % size === 0 ? 1 : 0); // see readAnchored
   return rows + (anchor === "young" ? 2 * once - 1 : once);
 }
 

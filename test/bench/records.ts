@@ -40,7 +40,7 @@ export function chunkRecord(row: number, embedsChildren: boolean): Record<string
     created_at: created,
     updated_at: created,
     updated_by: null,
-    indexing_at: created + 200_001, // the service creates all chunks before it completes one
+    indexing_at: created + 200_001, // the service creates all chunks before it completes one; 1,000,000 rows are created in 100,000 s
     completed_at: created + 200_003,
     error: null,
     stopped_at: null,

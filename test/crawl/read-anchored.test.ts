@@ -63,11 +63,18 @@ const chunkAt = (position: number): Listed => {
 };
 const chunks = (count: number) => Array.from({ length: count }, (_, at) => chunkAt(at + 1));
 
-async function read(list: Pick<AnchoredReading, "readPage" | "readRow">) {
+async function read(list: Pick<AnchoredReading, "readPage" | "readRow">, pageSize = size) {
   const pages: AnchoredPage[] = [];
   const problems: string[] = [];
   const problem = (text: string) => void problems.push(text);
-  for await (const page of readAnchored({ ...list, prefetch: new Prefetch(0), problem })) pages.push(page);
+  for await (const page of readAnchored({
+    readPage: list.readPage,
+    readRow: list.readRow,
+    pageSize,
+    prefetch: new Prefetch(0),
+    problem,
+  }))
+    pages.push(page);
   return { ids: pages.flatMap(({ rows }) => rows.map(({ id }) => id)), last: pages.at(-1), problems };
 }
 
@@ -107,6 +114,12 @@ test("a list of two pages needs one row", async () => {
   const list = new Moving(chunks(8));
   expect((await read(list)).last).toMatchObject({ isAnchored: true, isSettled: true });
   expect(list.asked).toEqual(["page 1", "page 2", "row 5"]);
+});
+
+test("if page 1 has fewer rows than asked for, two pages need two rows", async () => {
+  const list = new Moving(chunks(8));
+  expect((await read(list, size + 1)).last).toMatchObject({ isAnchored: true, isSettled: true });
+  expect(list.asked).toEqual(["page 1", "page 2", "row 5", "row 6"]);
 });
 
 test("page 1, the last page, the others, two rows", async () => {

@@ -4,10 +4,14 @@ import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
 import { differentIds } from "./swept.js";
 
+/** The number of rows that a page of chunks is asked for. */
+const asked = 100;
+
 /**
  * Reading from the end proves the list of chunks if the service only adds chunks at the end. Let T be the moment when the service
  * sent the last page, which has the last stored row. Let E be the moment of the first of the one-row requests that end the
- * reading. They ask for the last row of page 1 and, if there are pages between, for the first row of the last page.
+ * reading. They ask for the last row of page 1, for the first row of the last page (unless there are only two pages, and page 1 is as
+ * long as asked for), and for the last row of a full last page.
  *
  * Claim: the stored ids are the list at T, and every row before the last page existed from T to E, unless two chunks are added at
  * the same time.
@@ -28,8 +32,8 @@ import { differentIds } from "./swept.js";
  * row, or the total changes. Then all pages before the last are read twice, as with sweeps.
  *
  * With sweeps, all pages before the last are read twice, once before and once after E. A row in both readings existed at E, because
- * no row comes back. There are as many such rows as rows before the last page at E, and rows keep their order, so they are the same
- * rows. A row that existed all the time is one of them, or was on the last page at T. So nothing is lost (see lost.ts), but the ids
+ * no row comes back. There are as many such rows as rows before the last page at E, because the last row of page 1 or the first row of
+ * the last page has its rank then, and rows keep their order, so they are the same rows. A row that existed all the time is one of them, or was on the last page at T. So nothing is lost (see lost.ts), but the ids
  * need not be from one moment.
  */
 export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
@@ -55,7 +59,10 @@ export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Cov
   const problem = differentIds(stored, service.history.at(chunks.name, then));
   if (problem) wrong(`anchored, but the chunks were not so at moment ${then}: ${problem}`);
   const pages = [...Map.groupBy(chunks.rows, ({ moment }) => moment).values()].map(({ length }) => length);
-  const ranks = [pages[0], ...(pages.length > 2 ? [chunks.rows.length - (pages.at(-1) ?? 0) + 1] : [])];
+  const [first = 0, last = 0] = [pages[0], pages.at(-1)];
+  const ranks = [first];
+  if (pages.length > 2 || first < asked) ranks.push(chunks.rows.length - last + 1);
+  if (last === first) ranks.push(chunks.rows.length);
   const looks = ranks.map((rank) => calls.of(chunks.name).findLast(({ limit, page }) => limit === 1 && page === rank));
   const end = Math.min(...looks.map((look) => look?.answered ?? 0));
   if (end < then) wrong("anchored, but the ranks were not looked at in the end");
