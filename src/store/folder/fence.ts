@@ -72,7 +72,8 @@ export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}
 async function* absorb(owned: OwnFolder, folder: string): Steps {
   const isDone = await isFinished(folder);
   yield `remove the unfinished copy in ${folder}`;
-  await rm(join(folder, "copy"), { recursive: true, force: true }); // remove an unfinished copy to free disk space
+  // To free disk space. Its owner may still copy to it; then it goes with the folder.
+  await rm(join(folder, "copy"), { recursive: true, force: true }).catch(() => {});
   for (const entry of await entriesOf(folder)) {
     const isWork = entry.isDirectory() && isRunId(entry.name);
     const isDatabase = entry.isFile() && entry.name === pendingDatabase; // mendDatabase compares its age with the published database
