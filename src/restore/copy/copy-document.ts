@@ -1,17 +1,17 @@
 import type { Listed } from "../../client/check-answer.js";
 import { textIn } from "../../compare/document-rows.js";
-import { SkipError } from "../../errors.js";
+import { ifSkipped, SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
-import { plannedWrite, type StandingField, stateOf } from "../reconcile.js";
+import { type StandingField, stateOf } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
 import { ifThere, readStandingChunks } from "../target-rows.js";
-import { madeBy, writeNow } from "../write-once.js";
+import { madeBy } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, DocumentCopy } from "./document-work.js";
+import { type ApplyOptions, DocumentCopy, writeToDataset } from "./document-work.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
@@ -28,10 +28,9 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
   const failed: RowDifference[] = [];
-  const end = await endOf(plan, home, failed, options).catch((error: unknown): End => {
-    if (!(error instanceof SkipError)) throw error;
-    return { outcome: "failed", reason: error.message };
-  });
+  const end = await endOf(plan, home, failed, options).catch(
+    ifSkipped(({ message }): End => ({ outcome: "failed", reason: message })),
+  );
   if (end.outcome === "restored") progress.documentsDone++;
   else {
     progress.documentsFailed++;
@@ -55,26 +54,14 @@ async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], op
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
   const copy = await openCopy(plan, home.id, failed, options);
   await copyRows(copy);
-  const problems = [
-    ...(failed.length > 0
-      ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
-      : []),
-    ...(await problemOf(() => setMetadata(copy, home.fields))),
-    ...(await problemOf(() => setState(copy, plan))),
-  ];
+  const rows = `${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"}`;
+  const problems = failed.slice(0, 1).map(({ reason }) => `${rows} not copied: ${reason}`);
+  const noteProblem = ifSkipped(({ message }) => void problems.push(message));
+  await setMetadata(copy, home.fields).catch(noteProblem);
+  await setState(copy, plan).catch(noteProblem);
   if (problems.length > 0) return { outcome: "partial", reason: problems.join("; ") };
   await journal.finish(document_id);
   return { outcome: "restored", reason: null };
-}
-
-async function problemOf(work: () => Promise<void>): Promise<readonly string[]> {
-  try {
-    await work();
-    return [];
-  } catch (error) {
-    if (error instanceof SkipError) return [error.message];
-    throw error;
-  }
 }
 
 interface DocumentOptions extends ApplyOptions {
@@ -103,7 +90,7 @@ async function openCopy(
 
 /** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
 async function continueCopy(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
-  const { journal } = options;
+  const { journal, writer } = options;
   const { document_id } = plan;
   const known = journal.facts.documents.get(document_id);
   if (!known) return undefined;
@@ -116,7 +103,7 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
   if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
   const copy = new DocumentCopy(options, plan, { datasetId, documentId: known.target_id });
   const facts = { write: "delete document", target_id: known.target_id } as const;
-  const request = options.writer.deleteDocument(datasetId, known.target_id);
+  const request = writer.deleteDocument(datasetId, known.target_id);
   madeBy(await copy.write({ facts, request }), "delete the document that it could not index");
   return undefined;
 }
@@ -126,22 +113,14 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
  * one new document can be ours. Throws SkipError if it cannot be made.
  */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
-  const {
-    dataset_key,
-    document_id,
-    document_name: name,
-    doc_form,
-    doc_language,
-    indexing_technique,
-    process_rule,
-  } = plan;
+  const { dataset_key, document_id, document_name: name } = plan;
+  const { doc_form, doc_language, indexing_technique, process_rule } = plan;
   if (options.journal.open.some((open) => open.write === "create document" && open.name === name))
     throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
   const settings = { doc_form, doc_language, indexing_technique, process_rule };
   const request = options.writer.createByText(datasetId, { name, text: stubText(document_id), ...settings });
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
-  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
-  const [id] = madeBy(await writeNow(options, planned), "make the document");
+  const [id] = await writeToDataset({ facts, request }, datasetId, "make the document", options);
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
 }
