@@ -21,7 +21,7 @@ import { type CopiedDataset, compareDataset, compareDocument } from "./compare-s
 import { datasetIdOf } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
-import { formsIn, keepComing } from "./read-dump.js";
+import { formedDocuments, keepComing } from "./read-dump.js";
 
 /** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
 export async function compareLive(options: LiveOptions): Promise<Comparison & { readonly dump: Dump | undefined }> {
@@ -84,7 +84,7 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     };
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
-    if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
+    if (copies) await keepComing(connection, formedDocuments(old.manifest, sides.old));
     const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
     const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };

@@ -91,10 +91,9 @@ function writeCopy(
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
     const chosen = plan.datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
-    const documents = chosen.map((document) => ({ ...document, form: document.doc_form }));
-    await loadDocumentRows(connection, "old", old, documents, { signal });
-    await keepComing(connection, "old", documents);
-    return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, "old", signal) });
+    await loadDocumentRows(connection, "old", old, chosen, { signal });
+    await keepComing(connection, chosen);
+    return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, signal) });
   });
 }
 

@@ -4,7 +4,7 @@ import {
   datasetFrom,
   documentFrom,
 } from "../../../src/restore/copy/details.js";
-import type { DocumentFacts } from "../../../src/restore/copy/plan-document.js";
+import type { DocumentFacts } from "../../../src/restore/copy/plan-copy.js";
 import { noRows } from "../../../src/restore/copy/read-dump.js";
 
 /** The settings of a dataset; only the given ones are set. */
@@ -24,7 +24,7 @@ export function documentFacts(more: Partial<DocumentFacts> = {}): DocumentFacts 
       ...{ dataset_id: "d", document_id: "a", doc_form: "text_model", status: "complete", error: null },
       ...{ total: 0, chunk_count: 0, child_chunk_count: 0, sweeps: 1 },
     },
-    ...{ doc_form: "text_model", dataset_key: "d" },
+    dataset_key: "d",
     dataset: datasetDetails(),
     details: documentDetails(),
     refusal: null,
