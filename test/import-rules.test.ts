@@ -164,7 +164,7 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
     "join/prove-shards.ts",
     "report/render-report.ts",
     "restore/copy/copy-run.ts",
-    "restore/copy/verify-against.ts",
+    "restore/copy/compare-with-service.ts",
     "restore/lost/restore-lost.ts",
     "restore/target.ts",
     "serve/serve-dump.ts",

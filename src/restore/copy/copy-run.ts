@@ -14,7 +14,7 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf } from "./compare-with-target.js";
+import { compareLive, copiesOf } from "./compare-with-service.js";
 import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,
@@ -127,9 +127,8 @@ async function proveCopy(
   const pairs = applied.copied.documents.flatMap((document) => pairOf(document) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
   const copies = copiesOf(journal.facts, isSame, applied);
-  const { progress, memory, signal } = options;
-  const place = { api, service: options, name: "after", dir: folder, progress } as const;
-  const { dump, differences } = await compareLive({ ...place, old, pairs, copies, memory, signal });
+  const place = { api, service: options, name: "after", dir: folder, progress: options.progress } as const;
+  const { dump, differences } = await compareLive({ ...place, old, pairs, copies });
   return { differences: [...differences, ...(await findStrangers(api, journal.facts))], proof: dump?.folder ?? null };
 }
 
