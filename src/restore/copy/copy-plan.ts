@@ -123,6 +123,10 @@ export const firstRequest = 20;
 export const copyPlan = result({ datasets: listOf(datasetPlan) });
 export type CopyPlan = v.InferOutput<typeof copyPlan>;
 
+export function documentsIn({ datasets }: CopyPlan): readonly DocumentPlan[] {
+  return datasets.flatMap(({ documents }) => documents);
+}
+
 /** The counts of a plan. Documents that are left out or already there count only in `left_out` and `there`. */
 export const copyCounts = result({
   datasets: count,
@@ -150,11 +154,12 @@ export function datasetIdOf(key: string): string {
   return key.split("/", 1)[0] ?? key;
 }
 
+type NamedDataset = Pick<DatasetPlan, "key" | "dataset_id" | "dataset_name">;
+
 /** The preferred name of a copy: the dataset's name, followed by the form if the key has one. It may be taken or too long. */
-export function wishedName({
-  key,
-  dataset_id,
-  dataset_name,
-}: Pick<DatasetPlan, "key" | "dataset_id" | "dataset_name">) {
+export function wishedName({ key, dataset_id, dataset_name }: NamedDataset): string {
   return key === dataset_id ? dataset_name : `${dataset_name} (${key.slice(dataset_id.length + 1)})`;
 }
+
+/** Maximum characters of a dataset's name, as the service counts them: POST /datasets refuses a longer one. */
+export const longestName = 40;

@@ -1,19 +1,12 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { restoreFolderOf } from "../../dump/run-id.js";
-import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
-import {
-  type CopyCounts,
-  type CopyPlan,
-  copyCounts,
-  copyPlan,
-  type DatasetPlan,
-  type DocumentPlan,
-  firstRequest,
-} from "./copy-plan.js";
+import type { DumpProgress } from "../target.js";
+import type { CopyCounts, CopyPlan, DatasetPlan, DocumentPlan } from "./copy-plan.js";
+import { copyCounts, copyPlan, documentsIn, firstRequest } from "./copy-plan.js";
 
 /**
  * The outcome of one document. `restored`: all of it is there. `partial`: it is there except for the rows in `failed` or the problem in
@@ -91,11 +84,13 @@ type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
-  const isLeftOut = plan.datasets.some(({ documents }) =>
-    documents.some((document) => stateOf(document) === "left out"),
-  );
-  const isMissing = applied.documents.some(({ outcome }) => outcome !== "restored") || applied.problems.length > 0;
-  return isLeftOut || isMissing || differences === null ? "partial" : "proved";
+  const isLeftOut = documentsIn(plan).some(({ refused }) => refused !== null);
+  return isLeftOut || isIncomplete(applied) || differences === null ? "partial" : "proved";
+}
+
+/** Whether the same command may bring more: a document is not restored, or a dataset is not as planned. */
+export function isIncomplete({ documents, problems }: Copied): boolean {
+  return problems.length > 0 || documents.some(({ outcome }) => outcome !== "restored");
 }
 
 /** The result of a copy for its proof. */
@@ -106,8 +101,9 @@ export interface AppliedCopy {
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
 }
 
-export function countCopy({ datasets }: CopyPlan): CopyCounts {
-  const documents = datasets.flatMap((dataset) => dataset.documents);
+export function countCopy(plan: CopyPlan): CopyCounts {
+  const { datasets } = plan;
+  const documents = documentsIn(plan);
   const ofState = (state: DocumentState) => documents.filter((document) => stateOf(document) === state);
   const coming = ofState("comes");
   const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
@@ -169,31 +165,20 @@ export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 /** The steps of a copy, in order. */
 type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
 
-/** The progress of a copy. */
-export interface CopyProgress {
-  step: CopyStep;
-  documents: number;
-  documentsDone: number;
-  documentsFailed: number;
+const nothingDone = {
+  ...{ documents: 0, documentsDone: 0, documentsFailed: 0 },
   /** Chunks to copy, and how many are done with their children; then the same for child chunks. */
-  chunks: number;
-  chunksDone: number;
-  children: number;
-  childrenDone: number;
+  ...{ chunks: 0, chunksDone: 0, children: 0, childrenDone: 0 },
   /** Write requests sent. */
-  writes: number;
-  /** The dump of the documents that is in progress; undefined if there is none. */
-  dump: RunProgress | undefined;
-}
+  writes: 0,
+};
+
+/** The progress of a copy. */
+export type CopyProgress = typeof nothingDone & DumpProgress & { step: CopyStep };
 
 /** The progress at the start. */
 export function emptyCopyProgress(): CopyProgress {
-  return {
-    step: "reading the run",
-    ...{ documents: 0, documentsDone: 0, documentsFailed: 0, chunks: 0, chunksDone: 0 },
-    ...{ children: 0, childrenDone: 0, writes: 0 },
-    dump: undefined,
-  };
+  return { ...nothingDone, step: "reading the run", dump: undefined };
 }
 
 /**

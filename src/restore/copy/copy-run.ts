@@ -15,7 +15,7 @@ import { type DocumentPair, isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
 import { compareLive, copiesOf } from "./compare-with-service.js";
-import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
+import { type CopyPlan, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
   type CopiedDocument,
@@ -90,28 +90,24 @@ function writeCopy(
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
-    const chosen = plan.datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
+    const chosen = documentsIn(plan).filter(({ refused }) => refused === null);
     await loadDocumentRows(connection, "old", old, chosen, { signal });
     await keepComing(connection, chosen);
     return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, signal) });
   });
 }
 
-type Facts = Pick<CopyResult, "applied" | "differences" | "proof" | "journal">;
+const nothingWritten = { applied: null, differences: null, proof: null, journal: null };
 
-const nothingWritten: Facts = { applied: null, differences: null, proof: null, journal: null };
-
-function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy, facts = nothingWritten): CopyResult {
+function resultOf(
+  { old, options }: CopyContext,
+  { plan, warnings }: PlannedCopy,
+  facts: Pick<CopyResult, keyof typeof nothingWritten> = nothingWritten,
+): CopyResult {
   const { job, run_id } = old.manifest;
-  return {
-    status: statusOf({ plan, ...facts }),
-    run: { folder: old.folder, job, run_id },
-    base_url: options.baseUrl,
-    plan,
-    counts: countCopy(plan),
-    ...facts,
-    warnings,
-  };
+  const run = { folder: old.folder, job, run_id };
+  const status = statusOf({ plan, ...facts });
+  return { status, run, base_url: options.baseUrl, plan, counts: countCopy(plan), ...facts, warnings };
 }
 
 /**
@@ -134,8 +130,7 @@ async function proveCopy(
 
 function pairOf(document: CopiedDocument): DocumentPair | undefined {
   const { dataset_id, document_id, outcome, target_dataset_id, target_id } = document;
-  const isThere = outcome === "restored" || outcome === "partial";
-  if (!isThere || target_dataset_id === null || target_id === null) return undefined;
+  if (outcome === "failed" || target_dataset_id === null || target_id === null) return undefined;
   return { old: { dataset_id, document_id }, live: { dataset_id: target_dataset_id, document_id: target_id } };
 }
 

@@ -7,7 +7,7 @@ import { SkipError, StopError, UsageError } from "../../errors.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { shownId } from "../target.js";
 import { ifThere } from "../target-rows.js";
-import { type DatasetTarget, wishedName } from "./copy-plan.js";
+import { type DatasetTarget, longestName, wishedName } from "./copy-plan.js";
 
 /** A dataset for the documents of one form. `dataset_name`: its id if the run does not know its name. */
 export interface WishedDataset {
@@ -159,9 +159,6 @@ async function nameFresh(
   return list.limited ? limited : null;
 }
 
-/** Maximum characters of a dataset's name, as the service counts them: POST /datasets refuses a longer one. */
-const longest = 40;
-
 /**
  * A free name for a new dataset: the wished name, shortened if it is too long, or the same followed by a number, starting with 2. It is
  * cut between code points: the service counts these, and half of one would be another text.
@@ -169,7 +166,7 @@ const longest = 40;
 export function freeName(wished: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const ending = number === 1 ? "" : ` (${number})`;
-    const name = [...wished].slice(0, longest - ending.length).join("") + ending;
+    const name = [...wished].slice(0, longestName - ending.length).join("") + ending;
     if (!taken.has(name)) return name;
   }
 }
