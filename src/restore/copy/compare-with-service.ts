@@ -118,15 +118,23 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
   const pairs = complete.flatMap(({ dataset_id, document_id }) => {
     const old = { dataset_id, document_id };
     if (!facts.isBegun) return filtered.has(dataset_id) ? [] : [{ old, live: old }];
-    const copy = facts.documents.get(document_id);
-    if (copy?.state !== "restored") return [];
-    return [{ old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } }];
+    return facts.documents.get(document_id)?.state === "restored" ? (copyPair(old, facts) ?? []) : [];
   });
   const left = (count: number, why: string) =>
     count > 0 ? [`${countOf(count, "document")} of the run: not compared, ${why}`] : [];
   const why = facts.isBegun ? "because the journal has no finished copy" : "as the job has a filter (status, keyword)";
   const partial = left(all.length - complete.length, "as the run could not read all of it");
   return { pairs, notes: [...partial, ...left(complete.length - pairs.length, why)] };
+}
+
+/** A document of the dump, and its copy according to the journal; undefined if it has none. */
+export function copyPair(
+  { dataset_id, document_id }: DocumentPair["old"],
+  { documents }: Pick<JournalFacts, "documents">,
+): DocumentPair | undefined {
+  const copy = documents.get(document_id);
+  const old = { dataset_id, document_id };
+  return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
 }
 
 /** Draws this share of the documents at random, at least one, and keeps their order. Each draw is different: repeated draws cover all. */

@@ -171,9 +171,13 @@ export async function watchIndexing(
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
     const document = await api.document(datasetId, documentId);
-    const { indexing_status, completed_segments, total_segments } = document;
+    const { indexing_status, completed_segments, total_segments, error } = document;
     if (indexing_status === "completed") return;
-    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(document));
+    if (indexing_status === "paused")
+      throw new SkipError("its indexing is paused at the service: resume it there, then restore again");
+    const words = cutText(textIn(error) ?? "", longestWords);
+    if (indexing_status === "error")
+      throw new SkipError(`the service could not index it${words === "" ? "" : `: ${words}`}`);
     const state = JSON.stringify([indexing_status, completed_segments, total_segments]);
     if (state !== seen) movedAt = now();
     seen = state;
@@ -181,12 +185,6 @@ export async function watchIndexing(
       throw new SkipError(`the service does not index it: no progress for 30 minutes (${textIn(indexing_status)})`);
     await sleep(wait, signal);
   }
-}
-
-function indexingEnd({ indexing_status, error }: Listed): string {
-  const words = cutText(textIn(error) ?? "", longestWords);
-  if (indexing_status === "paused") return "its indexing is paused at the service: resume it there, then restore again";
-  return `the service could not index it${words === "" ? "" : `: ${words}`}`;
 }
 
 /**

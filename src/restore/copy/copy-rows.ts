@@ -43,7 +43,6 @@ async function take(chunks: Chunks, most: number): Promise<readonly ChunkWithChi
   return taken;
 }
 
-/** The service can add chunks only after the last one. */
 const noPosition = "it failed earlier, or was deleted, and the service adds chunks only at the end";
 
 /**
@@ -190,22 +189,20 @@ async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): Asy
     if (added.wasLost && rows.length > 1) continue; // no chunk is to blame, and the next request is smaller
     end = next + rows.length - kept.length;
     if (rows.length > 1) continue;
-    const { reason, mayPass } = added;
     tries++;
-    if (mayPass && tries < mostTries) {
+    if (added.mayPass && tries < mostTries) {
       await options.sleep(betweenTries, options.signal);
       continue;
     }
-    copy.fail("chunk", faulty, reason);
+    copy.fail("chunk", faulty, added.reason);
     queue.shift();
     next++;
     tries = 0;
-    failures.push(reason);
+    failures.push(added.reason);
     const areAlike = copy.ids.size === 0 && new Set(failures).size === 1;
     if (failures.length < (areAlike ? mostAlike : mostFailures)) continue;
-    throw new SkipError(
-      `${countOf(failures.length, "chunk")} in a row failed, so the others were not sent; the last one: ${reason}`,
-    );
+    const failed = `${countOf(failures.length, "chunk")} in a row failed`;
+    throw new SkipError(`${failed}, so the others were not sent; the last one: ${added.reason}`);
   }
 }
 
@@ -281,14 +278,15 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
     return { chunks, reason, mayPass: true, wasLost, took };
   }
   const { reason } = ended;
+  const none = { chunks: [], reason, mayPass: true, wasLost, took };
   if (ended.kind === "refused") {
     const limit = limitIn(ended.message);
-    if (limit !== undefined && limit < rows.length) return { chunks: [], reason, mayPass: true, wasLost, took, limit };
-    if (badTexts.includes(ended.status)) return { chunks: [], reason, mayPass: false, wasLost, took };
+    if (limit !== undefined && limit < rows.length) return { ...none, limit };
+    if (badTexts.includes(ended.status)) return { ...none, mayPass: false };
     throw copy.astray(reason);
   }
-  if (!ended.wasLost) throw new SkipError(`the service accepts no requests: ${reason}`);
-  return { chunks: [], reason, mayPass: true, wasLost, took };
+  if (!wasLost) throw new SkipError(`the service accepts no requests: ${reason}`);
+  return none;
 }
 
 /**

@@ -11,14 +11,13 @@ import { readJournalFacts } from "../journal.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
-import { type DocumentPair, isSameService, openTarget } from "../target.js";
+import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf } from "./compare-with-service.js";
+import { compareLive, copiesOf, copyPair } from "./compare-with-service.js";
 import { type CopyPlan, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
-  type CopiedDocument,
   type CopyDifference,
   type CopyOptions,
   type CopyResult,
@@ -120,18 +119,13 @@ async function proveCopy(
   applied: AppliedCopy,
 ): Promise<Pick<CopyResult, "differences" | "proof">> {
   options.progress.step = "proving";
-  const pairs = applied.copied.documents.flatMap((document) => pairOf(document) ?? []);
+  const made = applied.copied.documents.filter(({ outcome }) => outcome !== "failed");
+  const pairs = made.flatMap((document) => copyPair(document, journal.facts) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
   const copies = copiesOf(journal.facts, isSame, applied);
   const place = { api, service: options, name: "after", dir: folder, progress: options.progress } as const;
   const { dump, differences } = await compareLive({ ...place, old, pairs, copies });
   return { differences: [...differences, ...(await findStrangers(api, journal.facts))], proof: dump?.folder ?? null };
-}
-
-function pairOf(document: CopiedDocument): DocumentPair | undefined {
-  const { dataset_id, document_id, outcome, target_dataset_id, target_id } = document;
-  if (outcome === "failed" || target_dataset_id === null || target_id === null) return undefined;
-  return { old: { dataset_id, document_id }, live: { dataset_id: target_dataset_id, document_id: target_id } };
 }
 
 /**
