@@ -35,42 +35,32 @@ export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<
   return { plan, copied: { documents: [...documents], problems, writes: journal.writes }, missingTags };
 }
 
+/** A dataset of the target, and the plan for it. */
+interface DatasetCopy {
+  readonly plan: DatasetPlan;
+  readonly id: string;
+  readonly options: ApplyOptions;
+  /** Runs work. A SkipError becomes one of the dataset's problems, which begins with `what`. */
+  readonly trying: <T>(what: string, work: () => Promise<T>) => Promise<T | undefined>;
+}
+
 /**
  * Makes or finds the dataset for these documents, and adds the metadata fields, built-in fields and tags that it lacks. `problems`:
  * sentences about what could not be made. `missingTags`: names of tags that could not be bound.
  */
 async function openDataset(plan: DatasetPlan, options: ApplyOptions) {
-  const fields = new Map<string, StandingField>();
   const problems: string[] = [];
-  const trying: Trying = (what, work) =>
-    work().catch(
-      ifSkipped(({ message }) => void problems.push(`dataset ${nameText(wishedName(plan))}: ${what}${message}`)),
-    );
+  const name = nameText(wishedName(plan));
+  const trying: DatasetCopy["trying"] = (what, work) =>
+    work().catch(ifSkipped(({ message }) => void problems.push(`dataset ${name}: ${what}${message}`)));
   const id = await trying("", () => chooseDataset(plan, options));
   const opened = (home: Home, missingTags: readonly string[] = []) => ({ home, missingTags, problems });
   if (id === undefined) return opened({ failure: problems.join() });
-  if (plan.fields.length > 0 || plan.built_in_fields)
-    await trying("its metadata fields: ", async () => {
-      const standing = await readFields(options.api, id);
-      for (const field of standing.fields) fields.set(field.name, field);
-      for (const field of plan.fields)
-        await trying(`the metadata field ${nameText(field.name)}: `, async () => {
-          fields.set(field.name, await fieldOf(plan, id, field, fields.get(field.name), options));
-        });
-      if (plan.built_in_fields && !standing.hasBuiltIn)
-        await trying("the built-in metadata fields: ", () => {
-          const facts = { write: "set built-in fields", dataset_id: plan.key } as const;
-          const request = options.writer.setBuiltInFields(id, "enable");
-          return writeToDataset({ facts, request }, id, "enable them", options);
-        });
-    });
-  const missingTags =
-    plan.tags.length === 0 ? [] : await trying("its tags: ", () => bindTags(plan, id, options, trying));
+  const copy = { plan, id, options, trying };
+  const fields = await addFields(copy);
+  const missingTags = plan.tags.length === 0 ? [] : await trying("its tags: ", () => bindTags(copy));
   return opened({ id, fields }, missingTags ?? plan.tags);
 }
-
-/** Runs work. A SkipError becomes one of the problems, which begins with `what`. */
-type Trying = <T>(what: string, work: () => Promise<T>) => Promise<T | undefined>;
 
 /** Makes the dataset for these documents, or uses the existing one; returns its id. Throws SkipError if it cannot be made. */
 async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
@@ -97,31 +87,40 @@ function adviceOn(status: number): string {
   return "make a dataset with a model of that service there, and name it with --dataset";
 }
 
-async function fieldOf(
-  { key }: DatasetPlan,
-  id: string,
-  { name, type }: FieldPlan,
-  standing: StandingField | undefined,
-  options: ApplyOptions,
-): Promise<StandingField> {
-  if (standing?.type === type) return standing;
-  if (standing) throw new SkipError(`it is of the type ${standing.type} there, and of the type ${type} in the dump`);
-  const facts = { write: "create field", dataset_id: key, old_id: name, name } as const;
-  const request = options.writer.createMetadataField(id, { type, name });
-  const [made = ""] = await writeToDataset({ facts, request }, id, "make it", options);
-  return { id: made, name, type };
+/** Adds the metadata fields that the dataset lacks, and shows the built-in ones. Returns its fields by name. */
+async function addFields({ plan, id, options, trying }: DatasetCopy): Promise<ReadonlyMap<string, StandingField>> {
+  const { api, writer } = options;
+  const dataset_id = plan.key;
+  const fields = new Map<string, StandingField>();
+  const add = async ({ name, type }: FieldPlan) => {
+    const there = fields.get(name);
+    if (there?.type === type) return;
+    if (there) throw new SkipError(`it is of the type ${there.type} there, and of the type ${type} in the dump`);
+    const facts = { write: "create field", dataset_id, old_id: name, name } as const;
+    const request = writer.createMetadataField(id, { type, name });
+    const [made = ""] = await writeToDataset({ facts, request }, id, "make it", options);
+    fields.set(name, { id: made, name, type });
+  };
+  if (plan.fields.length === 0 && !plan.built_in_fields) return fields;
+  await trying("its metadata fields: ", async () => {
+    const standing = await readFields(api, id);
+    for (const field of standing.fields) fields.set(field.name, field);
+    for (const field of plan.fields) await trying(`the metadata field ${nameText(field.name)}: `, () => add(field));
+    if (!plan.built_in_fields || standing.hasBuiltIn) return;
+    const facts = { write: "set built-in fields", dataset_id } as const;
+    const request = writer.setBuiltInFields(id, "enable");
+    await trying("the built-in metadata fields: ", () =>
+      writeToDataset({ facts, request }, id, "enable them", options),
+    );
+  });
+  return fields;
 }
 
 /**
  * Binds all tags that the dataset lacks in one request, after creating the tags that the service lacks. Returns the names
  * of tags that could not be created.
  */
-async function bindTags(
-  { key, tags }: DatasetPlan,
-  id: string,
-  options: ApplyOptions,
-  trying: Trying,
-): Promise<readonly string[]> {
+async function bindTags({ plan: { key, tags }, id, options, trying }: DatasetCopy): Promise<readonly string[]> {
   const { api, writer } = options;
   const readMissing = async () => {
     const names = new Set((await api.datasetTags(id)).map(({ name }) => name));

@@ -2,11 +2,8 @@ import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
 
-/** The dataset of a document's copy. */
-interface CopiedInto {
-  /** The dataset's metadata fields in the run; undefined if the run does not know them. */
-  readonly fields: DatasetDetails["fields"];
-}
+/** The dataset of a document's copy as it is in the run. Its fields are undefined if the run does not know them. */
+type CopiedInto = Pick<DatasetDetails, "fields">;
 
 /**
  * Compares the settings of a document with those at the service, and returns a sentence for each difference. Skips settings that the run
@@ -34,15 +31,12 @@ function compareMetadata(old: DocumentDetails, live: DocumentDetails, copied: Co
   const names = new Set([...old.values, ...live.values].map(({ name }) => name));
   return [...names].flatMap((name) => {
     const [value, there] = [before?.get(name), now?.get(name)];
-    const isLost = isNothing(there) && copied !== null && !canComeAsValue(name, value, copied);
+    // A value needs a field, and must be a text or a number. The plan announces all others as losses.
+    const hasField = copied?.fields?.some((field) => field.name === name) === true;
+    const canCome = copied === null || (hasField && (typeof value === "string" || typeof value === "number"));
+    const isLost = isNothing(there) && !canCome;
     return isLost || isSameMetadata(value, there) ? [] : [differenceText(`metadata value "${name}"`, value, there)];
   });
-}
-
-/** Whether a metadata value can be copied: it needs a field, and must be a text or a number. The plan announces all others as losses. */
-function canComeAsValue(name: string, value: unknown, { fields }: CopiedInto): boolean {
-  const hasField = fields?.some((field) => field.name === name) === true;
-  return hasField && (typeof value === "string" || typeof value === "number");
 }
 
 /** The facts of a dataset that holds copies. */

@@ -61,7 +61,6 @@ export const copyResult = v.pipe(
   v.title("Result of kbdump copy --json"),
 );
 export type CopyResult = v.InferOutput<typeof copyResult>;
-type CopyStatus = CopyResult["status"];
 
 /** The result of a comparison of a run with a service. */
 export const againstResult = result({
@@ -81,7 +80,7 @@ export type Against = v.InferOutput<typeof againstResult>;
 type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 
 /** Decides the status from the plan, the writes and the proof. */
-export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
+export function statusOf({ plan, applied, differences }: Outcome): CopyResult["status"] {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
   const isLeftOut = documentsIn(plan).some(({ refused }) => refused !== null);

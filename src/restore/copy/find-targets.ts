@@ -8,6 +8,7 @@ import type { JournalFacts } from "../journal-facts.js";
 import { shownId } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { type DatasetTarget, longestName, wishedName } from "./copy-plan.js";
+import type { CopyOptions } from "./copy-result.js";
 
 /** A dataset for the documents of one form. `dataset_name`: its id if the run does not know its name. */
 export interface WishedDataset {
@@ -17,12 +18,6 @@ export interface WishedDataset {
   readonly dataset_name: string;
   /** Null if it has no documents. */
   readonly form: string | null;
-}
-
-interface TargetOptions {
-  /** The id of the dataset to use, or `new`. Undefined: the datasets in the journal, otherwise new ones. */
-  readonly dataset: string | undefined;
-  readonly facts: JournalFacts;
 }
 
 /** A dataset of the target for documents of the dump. */
@@ -46,7 +41,7 @@ export interface FoundTarget {
 export async function findTargets(
   api: TargetApi,
   wished: readonly WishedDataset[],
-  { dataset, facts }: TargetOptions,
+  { dataset, facts }: Pick<CopyOptions, "dataset"> & { readonly facts: JournalFacts },
 ): Promise<{ readonly targets: ReadonlyMap<string, FoundTarget>; readonly warnings: readonly string[] }> {
   const targets = new Map<string, FoundTarget>();
   for (const { key } of wished) {
@@ -57,7 +52,12 @@ export async function findTargets(
   const [named] = wished;
   if (dataset !== undefined && dataset !== "new" && named) {
     refuseSeveral(wished);
-    targets.set(named.key, await findNamed(api, dataset, { form: named.form, facts, known: targets.get(named.key) }));
+    const known = targets.get(named.key)?.target;
+    if (known?.kind !== "there") targets.set(named.key, await findNamed(api, dataset, named.form, facts));
+    else if (known.id !== dataset)
+      throw refusal(
+        `this restore already uses ${shownId(known.id)}: leave --dataset out, or make another copy with --dataset new`,
+      );
   }
   const fresh = wished.filter(({ key }) => !targets.has(key));
   const flaw = fresh.length > 0 ? await nameFresh(api, fresh, targets) : null;
@@ -101,21 +101,13 @@ function refuseSeveral(wished: readonly WishedDataset[]): void {
   );
 }
 
-interface Naming {
-  readonly form: WishedDataset["form"];
-  readonly facts: JournalFacts;
-  /** The dataset in the journal, if it still exists. */
-  readonly known: FoundTarget | undefined;
-}
-
 /** The dataset that the owner named. It must be empty, or have only documents of this form that this restore made. */
-async function findNamed(api: TargetApi, id: string, { form, facts, known }: Naming): Promise<FoundTarget> {
-  if (known?.target.kind === "there") {
-    if (known.target.id === id) return known;
-    throw refusal(
-      `this restore already uses ${shownId(known.target.id)}: leave --dataset out, or make another copy with --dataset new`,
-    );
-  }
+async function findNamed(
+  api: TargetApi,
+  id: string,
+  form: WishedDataset["form"],
+  facts: JournalFacts,
+): Promise<FoundTarget> {
   const found = await findDataset(api, id, true);
   if (!found?.there) throw refusal(`the target has no dataset ${shownId(id)}`);
   const own = new Set([...facts.documents.values()].map(({ target_id }) => target_id));
@@ -154,9 +146,9 @@ async function nameFresh(
     targets.set(wish.key, { target: { kind: "new", name }, there: null });
   }
   if (list.problems.length > 0) return `the list of datasets of the target ${flawText(list)}`;
-  const limited =
-    "the target does not support include_all: a dataset that the key is not a member of may have the name already";
-  return list.limited ? limited : null;
+  return list.limited
+    ? "the target does not support include_all: a dataset that the key is not a member of may have the name already"
+    : null;
 }
 
 /**
