@@ -10,8 +10,10 @@ import {
   type DatasetPlan,
   type DocumentPlan,
   documentsIn,
+  isMade,
   type LossPart,
   longestName,
+  stateOf,
   wishedName,
 } from "../restore/copy/copy-plan.js";
 import {
@@ -22,8 +24,6 @@ import {
   copyResult,
   emptyCopyProgress,
   isIncomplete,
-  isMade,
-  stateOf,
 } from "../restore/copy/copy-result.js";
 import type { Confirmed } from "../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption } from "../shell-text.js";

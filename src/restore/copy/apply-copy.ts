@@ -4,14 +4,13 @@ import { nameText } from "../../words.js";
 import { plannedWrite, readFields, type StandingField } from "../reconcile.js";
 import { madeBy, sideBySide, writeNow } from "../write-once.js";
 import { copyDocument, type Home } from "./copy-document.js";
-import { type CopyPlan, type DatasetPlan, type FieldPlan, wishedName } from "./copy-plan.js";
-import { type AppliedCopy, countCopy } from "./copy-result.js";
+import { type CopyPlan, countCopy, type DatasetPlan, type FieldPlan, wishedName } from "./copy-plan.js";
+import type { AppliedCopy } from "./copy-result.js";
 import { type ApplyOptions, writeToDataset } from "./document-work.js";
 
 /**
- * Executes a plan that was made after `reconcile`: makes the datasets and copies several documents at once, with one writer for
- * each. A failed document does not stop the others. Rejects with StopError if the key is refused or the disk fails, and with the
- * reason of the signal.
+ * Executes a plan that was made after `reconcile`: makes the datasets, then copies several documents at once. A failed document does
+ * not stop the others. Rejects with StopError if the key is refused or the disk fails, and with the reason of the signal.
  */
 export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<AppliedCopy> {
   const { journal, progress } = options;
@@ -44,10 +43,7 @@ interface DatasetCopy {
   readonly trying: <T>(what: string, work: () => Promise<T>) => Promise<T | undefined>;
 }
 
-/**
- * Makes or finds the dataset for these documents, and adds the metadata fields, built-in fields and tags that it lacks. `problems`:
- * sentences about what could not be made. `missingTags`: names of tags that could not be bound.
- */
+/** Makes or finds a dataset, and adds what it lacks. `problems`: sentences. `missingTags`: names of tags that could not be bound. */
 async function openDataset(plan: DatasetPlan, options: ApplyOptions) {
   const problems: string[] = [];
   const name = nameText(wishedName(plan));
@@ -62,7 +58,7 @@ async function openDataset(plan: DatasetPlan, options: ApplyOptions) {
   return opened({ id, fields }, missingTags ?? plan.tags);
 }
 
-/** Makes the dataset for these documents, or uses the existing one; returns its id. Throws SkipError if it cannot be made. */
+/** The id of the dataset, which is made if it is new. */
 async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal, writer } = options;
   const { key, dataset_id, target } = plan;
@@ -116,10 +112,7 @@ async function addFields({ plan, id, options, trying }: DatasetCopy): Promise<Re
   return fields;
 }
 
-/**
- * Binds all tags that the dataset lacks in one request, after creating the tags that the service lacks. Returns the names
- * of tags that could not be created.
- */
+/** Creates the tags that the service lacks, and binds those that the dataset lacks in one request. Returns the names of the others. */
 async function bindTags({ plan: { key, tags }, id, options, trying }: DatasetCopy): Promise<readonly string[]> {
   const { api, writer } = options;
   const readMissing = async () => {

@@ -26,11 +26,17 @@ import {
   type TargetService,
   unknownDocuments,
 } from "../target.js";
-import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
 import { datasetIdOf } from "./copy-plan.js";
 import { type Against, type AppliedCopy, type CopyDifference, copyFolderOf, plainBaseUrl } from "./copy-result.js";
-import { type DumpDetails, detailsIn, readDetails } from "./details.js";
 import { formedDocuments, keepComing } from "./read-dump.js";
+import {
+  type CopiedDataset,
+  compareDataset,
+  compareDocument,
+  type DumpDetails,
+  detailsIn,
+  readDetails,
+} from "./settings.js";
 
 export interface AgainstOptions extends TargetService {
   /** Folder of the run. */

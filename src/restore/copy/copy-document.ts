@@ -20,10 +20,7 @@ export type Home =
 
 type End = Pick<CopiedDocument, "outcome" | "reason">;
 
-/**
- * Copies one document with its rows and settings, and records the outcome. A failure affects only the document: rejects only
- * with errors that end the whole copy.
- */
+/** Copies one document with its rows and settings, and records the outcome. Rejects only with errors that end the whole copy. */
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
@@ -44,7 +41,7 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   };
 }
 
-/** Copies the document and returns the outcome. Adds the rows that could not be copied to `failed`. */
+/** Adds the rows that could not be copied to `failed`. */
 async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;
@@ -69,10 +66,7 @@ interface DocumentOptions extends ApplyOptions {
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/**
- * Makes the copy of a document, or continues the copy of an earlier process, until it is ready for its rows: indexed, and without the
- * chunks of its stub (see `stubText`). Throws SkipError if that fails.
- */
+/** Makes the copy of a document, or continues that of an earlier process, until it is indexed and without the chunks of its stub. */
 async function openCopy(
   plan: DocumentPlan,
   datasetId: string,
@@ -108,10 +102,7 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
   return undefined;
 }
 
-/**
- * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only
- * one new document can be ours. Throws SkipError if it cannot be made.
- */
+/** Makes a document from the stub, and returns its id. Runs one at a time: after a lost answer, only one new document can be ours. */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
   const { dataset_key, document_id, document_name: name } = plan;
   const { doc_form, doc_language, indexing_technique, process_rule } = plan;
@@ -135,8 +126,7 @@ function stubText(documentId: string): string {
 
 /**
  * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are
- * gone: once the journal has an addition, no stub chunks are left, and nothing is deleted. Throws SkipError if someone else added a
- * chunk.
+ * gone, so nothing is deleted once the journal has an addition. Throws SkipError if someone else added a chunk.
  */
 async function deleteStub(copy: DocumentCopy): Promise<void> {
   const { options, plan, place } = copy;
@@ -159,10 +149,7 @@ const [firstWait, longestWait] = [200, 5_000];
 const patience = 30 * 60_000;
 const longestWords = 300;
 
-/**
- * Waits until the service has indexed a document. Throws SkipError, with the service's words, if the indexing fails, is paused, or makes
- * no progress for 30 minutes.
- */
+/** Waits until a document is indexed. Throws SkipError if the indexing fails, is paused, or makes no progress for 30 minutes. */
 export async function watchIndexing(
   { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
   { datasetId, documentId }: DocumentCopy["place"],
@@ -187,10 +174,7 @@ export async function watchIndexing(
   }
 }
 
-/**
- * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
- * if the service refuses.
- */
+/** An archived document accepts no other change, so unarchiving comes first and archiving last. */
 async function setState(copy: DocumentCopy, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
   const { datasetId, documentId } = copy.place;
   const { enabled, archived } = stateOf(await readDocument(copy));
@@ -205,10 +189,7 @@ async function setState(copy: DocumentCopy, wanted: Readonly<Record<"enabled" | 
   if (wanted.archived && (!archived || isOther)) await change("archive");
 }
 
-/**
- * Sets the metadata values in one request, unless the document already has them. Throws SkipError if the service refuses, or, after
- * setting the others, if a field is missing.
- */
+/** Sets the metadata values in one request, unless the document has them. Throws SkipError, after that, if a field is missing. */
 export async function setMetadata(copy: DocumentCopy, fields: ReadonlyMap<string, StandingField>): Promise<void> {
   const { options, plan, place } = copy;
   const planned = plan.metadata.filter(({ value }) => value !== null && value !== "");

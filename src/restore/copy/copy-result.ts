@@ -5,8 +5,7 @@ import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
 import type { DumpProgress } from "../target.js";
-import type { CopyCounts, CopyPlan, DatasetPlan, DocumentPlan } from "./copy-plan.js";
-import { copyCounts, copyPlan, documentsIn, firstRequest } from "./copy-plan.js";
+import { type CopyPlan, copyCounts, copyPlan, documentsIn } from "./copy-plan.js";
 
 /**
  * The outcome of one document. `restored`: all of it is there. `partial`: it is there except for the rows in `failed` or the problem in
@@ -98,54 +97,6 @@ export interface AppliedCopy {
   readonly copied: Copied;
   /** Names of tags that could not be bound, by the key of the dataset's plan. The problems report them, and the proof ignores them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
-}
-
-export function countCopy(plan: CopyPlan): CopyCounts {
-  const { datasets } = plan;
-  const documents = documentsIn(plan);
-  const ofState = (state: DocumentState) => documents.filter((document) => stateOf(document) === state);
-  const coming = ofState("comes");
-  const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
-  const fresh = datasets.filter(isMade);
-  const equipped = datasets.filter((dataset) => isMade(dataset) || isUsed(dataset));
-  return {
-    datasets: fresh.length,
-    documents: coming.length,
-    left_out: ofState("left out").length,
-    there: ofState("there").length,
-    chunks: sum(({ chunks }) => chunks),
-    children: sum(({ children }) => children),
-    characters: sum(({ characters }) => characters),
-    writes: fresh.length + equipped.reduce((all, each) => all + each.equipping, 0) + sum(writesOf),
-  };
-}
-
-/** The decision on a document: to copy now, already there, or left out. */
-export type DocumentState = "comes" | "there" | "left out";
-
-export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
-  if (refused !== null) return "left out";
-  return earlier?.state === "restored" ? "there" : "comes";
-}
-
-/** Whether to make a dataset: it is new, and it has documents to copy or has none in the dump either. */
-export function isMade({ target, documents }: DatasetPlan): boolean {
-  return (
-    target.kind === "new" && (documents.length === 0 || documents.some((document) => stateOf(document) === "comes"))
-  );
-}
-
-/** Whether an existing dataset gets or already has copies. Then it gets the fields and tags that it lacks, even if documents fail. */
-function isUsed({ target, documents }: DatasetPlan): boolean {
-  return target.kind === "there" && documents.some(({ refused }) => refused === null);
-}
-
-/** The planned writes of a document: to make it, delete its stub, add and change chunks, upload files, and set metadata and status. */
-function writesOf(document: DocumentPlan): number {
-  const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
-  const files = attachments.filter(({ file }) => file !== null).length;
-  const rows = Math.ceil(chunks / firstRequest) + disabled + attached + files;
-  return 2 + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
 }
 
 /** The checked settings of `copy`. */

@@ -71,10 +71,7 @@ async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promi
 /** How many chunks to complete at once. */
 const chunksAtOnce = 100;
 
-/**
- * The copies of the dump's chunks, in order. Deletes duplicates that a request added late. Throws SkipError if there is any other
- * chunk.
- */
+/** The copies of the dump's chunks, in order. Deletes duplicates that came late. Throws SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy;
   const additions = options.journal.additions(plan.document_id);
@@ -230,13 +227,11 @@ async function keepIndexed(
   return stored.slice(0, faulty);
 }
 
-/** A chunk as the service stored it. */
 interface StoredChunk extends Pick<HashedChunk, "id" | "status" | "enabled"> {
   /** The service's own words on why it could not index the chunk. */
   readonly error?: string;
 }
 
-/** The outcome of a request that adds chunks. */
 interface Added {
   /** The chunks that the service stored; it may not have indexed all of them. */
   readonly chunks: readonly StoredChunk[];

@@ -15,7 +15,7 @@ import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
 import { compareLive, copiesOf, copyPair } from "./compare-with-service.js";
-import { type CopyPlan, datasetIdOf, documentsIn } from "./copy-plan.js";
+import { type CopyPlan, countCopy, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
   type CopyDifference,
@@ -23,7 +23,6 @@ import {
   type CopyResult,
   type CopyRun,
   copyFolderOf,
-  countCopy,
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";

@@ -129,7 +129,7 @@ function refusal(message: string): UsageError {
   return new UsageError("The documents cannot be restored there:", [{ path: "--dataset", message }]);
 }
 
-/** Gives every new dataset a name that is unique in the plan and at the target. Returns a sentence if a name may be taken nevertheless. */
+/** Names the new datasets uniquely in the plan and at the target. Returns a sentence if a name may be taken nevertheless. */
 async function nameFresh(
   api: TargetApi,
   fresh: readonly WishedDataset[],

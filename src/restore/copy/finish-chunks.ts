@@ -151,7 +151,6 @@ async function copyChildren(
   }
 }
 
-/** The writes of one round for one chunk. */
 async function writeChildren(
   copy: DocumentCopy,
   { id: chunkId, row }: ChunkCopy,
@@ -187,7 +186,6 @@ async function writeChildren(
   return { failed, wasLost };
 }
 
-/** A child chunk of the target, and one of the dump. */
 export type ChildThere = Pick<StandingChild, "id" | "content" | "type">;
 type Wanted = Pick<ChildRow, "id" | "content" | "type" | "position">;
 

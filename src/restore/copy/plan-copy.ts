@@ -7,7 +7,6 @@ import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import type { JournalFacts, KnownCopy } from "../journal-facts.js";
 import { shownId, unknownDocuments } from "../target.js";
-import { compareDatasetSettings } from "./compare-settings.js";
 import {
   type CopyPlan,
   type DatasetPlan,
@@ -20,9 +19,9 @@ import {
   type ValuePlan,
 } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
-import { type DatasetDetails, type DocumentDetails, datasetFrom } from "./details.js";
 import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
 import { type DocumentRows, type FormedDocument, noRows, readDump } from "./read-dump.js";
+import { compareDatasetSettings, type DatasetDetails, type DocumentDetails, datasetFrom } from "./settings.js";
 
 export interface PlanOptions extends Pick<CopyOptions, "documents" | "dataset" | "memory" | "signal" | "progress"> {
   readonly dump: Dump;

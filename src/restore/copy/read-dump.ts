@@ -17,7 +17,7 @@ import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import { type DumpDetails, readDetails } from "./details.js";
+import { type DumpDetails, readDetails } from "./settings.js";
 
 /** The counts of a document without rows. */
 const noCounts = {

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import type { DatasetPlan, DocumentPlan, EarlierDocument } from "../../../src/restore/copy/copy-plan.js";
-import { countCopy } from "../../../src/restore/copy/copy-result.js";
+import {
+  countCopy,
+  type DatasetPlan,
+  type DocumentPlan,
+  type EarlierDocument,
+} from "../../../src/restore/copy/copy-plan.js";
 import { planDataset, planDocument } from "../../../src/restore/copy/plan-copy.js";
 import { datasetDetails, documentFacts } from "./documents.js";
 

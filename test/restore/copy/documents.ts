@@ -1,11 +1,11 @@
+import type { DocumentFacts } from "../../../src/restore/copy/plan-copy.js";
+import { noRows } from "../../../src/restore/copy/read-dump.js";
 import {
   type DatasetDetails,
   type DocumentDetails,
   datasetFrom,
   documentFrom,
-} from "../../../src/restore/copy/details.js";
-import type { DocumentFacts } from "../../../src/restore/copy/plan-copy.js";
-import { noRows } from "../../../src/restore/copy/read-dump.js";
+} from "../../../src/restore/copy/settings.js";
 
 /** The settings of a dataset; only the given ones are set. */
 export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {
