@@ -197,7 +197,8 @@ export function datasetIdOf(key: string): string {
   return key.split("/", 1)[0] ?? key;
 }
 
-type NamedDataset = Pick<DatasetPlan, "key" | "dataset_id" | "dataset_name">;
+/** The id and the name in the dump; the id is also the name if the run does not know it. */
+export type NamedDataset = Pick<DatasetPlan, "key" | "dataset_id" | "dataset_name">;
 
 /** The preferred name of a copy: the dataset's name, followed by the form if the key has one. It may be taken or too long. */
 export function wishedName({ key, dataset_id, dataset_name }: NamedDataset): string {

@@ -60,7 +60,7 @@ async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promi
       const chunk = there[first + at];
       if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
       const reason = chunk ? "the service stored it and could not index it" : copy.astray(noPosition).message;
-      copy.fail("chunk", row, reason);
+      copy.fail(row, reason);
       return [];
     });
     await finish.finish(standing);
@@ -191,7 +191,7 @@ async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): Asy
       await options.sleep(betweenTries, options.signal);
       continue;
     }
-    copy.fail("chunk", faulty, added.reason);
+    copy.fail(faulty, added.reason);
     queue.shift();
     next++;
     tries = 0;

@@ -1,5 +1,4 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import type { Client } from "../../client/open-client.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
@@ -43,36 +42,30 @@ export const copyRun: CopyRun = async (given) => {
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
   const folder = copyFolderOf(old.folder, baseUrl);
-  const context = { old, options, isSame: isSameService(old.manifest.service.base_url, baseUrl) };
   if (apply) {
     await using session = await openSession(old, folder, { ...options, another: dataset === "new" });
-    return await applyToTarget({ ...context, options: { ...options, signal: session.signal } }, session);
+    return await applyToTarget({ old, options: { ...options, signal: session.signal } }, session);
   }
   await refuseLinksBeside(old.folder);
   const id = { runId: old.manifest.run_id, baseUrl };
   const facts = dataset === "new" ? noFacts : await readJournalFacts(folder, id);
   await using target = await openTarget(options, old.manifest.documents);
-  return resultOf(context, await plan(context, target.client, facts));
+  return resultOf({ old, options }, await planCopy(target.client, { ...options, dump: old, facts }));
 };
 
 interface CopyContext {
   readonly old: Dump;
   readonly options: CopyOptions;
-  /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
-  readonly isSame: boolean;
-}
-
-function plan({ old, options, isSame }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
-  return planCopy(api, { ...options, dump: old, facts, isSameService: isSame });
 }
 
 /** Continues the journal of an earlier process, or starts one. */
 async function applyToTarget(context: CopyContext, session: Session): Promise<CopyResult> {
   const { journal, api, writing } = session;
-  const { progress, confirm } = context.options;
+  const { old, options } = context;
+  const { progress, confirm } = options;
   journal.beginWith(null);
   await reconcile(writing);
-  const planned = await plan(context, api, journal.facts);
+  const planned = await planCopy(api, { ...options, dump: old, facts: journal.facts });
   const shown = resultOf(context, planned);
   if (!(await confirm(shown)).go) return shown;
   progress.step = "writing";
@@ -113,7 +106,7 @@ function resultOf(
  * else. `differences` is null if there are no copies. Throws StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
-  { old, options, isSame }: CopyContext,
+  { old, options }: CopyContext,
   { api, folder, journal }: Session,
   applied: AppliedCopy,
 ): Promise<Pick<CopyResult, "differences" | "proof">> {
@@ -121,6 +114,7 @@ async function proveCopy(
   const made = applied.copied.documents.filter(({ outcome }) => outcome !== "failed");
   const pairs = made.flatMap((document) => copyPair(document, journal.facts) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
+  const isSame = isSameService(old.manifest.service.base_url, options.baseUrl);
   const copies = copiesOf(journal.facts, isSame, applied);
   const place = { api, service: options, name: "after", dir: folder, progress: options.progress } as const;
   const { dump, differences } = await compareLive({ ...place, old, pairs, copies });

@@ -59,8 +59,9 @@ export class DocumentCopy implements RowPlace {
     this.docForm = plan.doc_form;
   }
 
-  fail(level: RowDifference["level"], { id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
-    this.failed.push({ level, id, position, reason });
+  /** Notes a chunk that was not copied completely. */
+  fail({ id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
+    this.failed.push({ level: "chunk", id, position, reason });
   }
 
   /**

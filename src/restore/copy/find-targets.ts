@@ -7,15 +7,11 @@ import { SkipError, StopError, UsageError } from "../../errors.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { shownId } from "../target.js";
 import { ifThere } from "../target-rows.js";
-import { type DatasetTarget, longestName, wishedName } from "./copy-plan.js";
+import { type DatasetTarget, longestName, type NamedDataset, wishedName } from "./copy-plan.js";
 import type { CopyOptions } from "./copy-result.js";
 
-/** A dataset for the documents of one form. `dataset_name`: its id if the run does not know its name. */
-export interface WishedDataset {
-  readonly key: string;
-  /** Id and name in the dump. */
-  readonly dataset_id: string;
-  readonly dataset_name: string;
+/** A dataset for the documents of one form. */
+export interface WishedDataset extends NamedDataset {
   /** Null if it has no documents. */
   readonly form: string | null;
 }

@@ -66,8 +66,7 @@ export class Finish {
   async *#disable({ row, id, enabled, attachment_ids }: ChunkCopy, isWhole: boolean): Waiting<void> {
     if (enabled && !row.enabled) {
       const ended = yield* this.#copy.writing(disableChunk(this.#copy, row.id, { ...row, id, attachment_ids }));
-      if (ended.kind !== "done")
-        return this.#copy.fail("chunk", row, `it is there, but could not be disabled: ${ended.reason}`);
+      if (ended.kind !== "done") return this.#copy.fail(row, `it is there, but could not be disabled: ${ended.reason}`);
     }
     if (isWhole) this.#copy.options.progress.chunksDone++;
   }
@@ -76,8 +75,7 @@ export class Finish {
   async #bind(chunk: ChunkCopy): Promise<ChunkCopy> {
     const { options, place } = this.#copy;
     const { row, id, attachment_ids } = chunk;
-    const noteFailure = (reason: string) =>
-      this.#copy.fail("chunk", row, `not all of its attachments were copied: ${reason}`);
+    const noteFailure = (reason: string) => this.#copy.fail(row, `not all of its attachments were copied: ${reason}`);
     const ids: string[] = [];
     for (const each of row.attachment_ids) {
       const plan = this.#attachments.get(each);
@@ -141,7 +139,7 @@ async function copyChildren(
     const stranger = fix.remove.find((child) => !isOurs(child));
     if (stranger) {
       const reason = `child chunk ${stranger.id} of its copy was made neither by this restore nor by the service; the children stay as they are`;
-      return copy.fail("chunk", chunk.row, reason);
+      return copy.fail(chunk.row, reason);
     }
     const counted = round === 1 ? progress : { childrenDone: 0 };
     counted.childrenDone += children.length - fix.customize.length - fix.add.length;

@@ -6,9 +6,8 @@ import type { Kind } from "../../rows/columns.js";
 import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import type { JournalFacts, KnownCopy } from "../journal-facts.js";
-import { shownId, unknownDocuments } from "../target.js";
+import { isSameService, shownId, unknownDocuments } from "../target.js";
 import {
-  type CopyPlan,
   type DatasetPlan,
   type DatasetSettings,
   type DocumentPlan,
@@ -18,24 +17,21 @@ import {
   type LossPart,
   type ValuePlan,
 } from "./copy-plan.js";
-import type { CopyOptions } from "./copy-result.js";
+import type { CopyOptions, CopyResult } from "./copy-result.js";
 import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
 import { type DocumentRows, type FormedDocument, noRows, readDump } from "./read-dump.js";
 import { compareDatasetSettings, type DatasetDetails, type DocumentDetails, datasetFrom } from "./settings.js";
 
-export interface PlanOptions extends Pick<CopyOptions, "documents" | "dataset" | "memory" | "signal" | "progress"> {
+type Chosen = Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress">;
+
+export interface PlanOptions extends Chosen {
   readonly dump: Dump;
   /** The datasets and documents that earlier processes of this restore made. */
   readonly facts: JournalFacts;
-  /** Whether the target is the service of the dump, which has the attachments already. */
-  readonly isSameService: boolean;
 }
 
-export interface PlannedCopy {
-  readonly plan: CopyPlan;
-  /** Sentences. */
-  readonly warnings: readonly string[];
-}
+/** Warnings are sentences. */
+export type PlannedCopy = Pick<CopyResult, "plan" | "warnings">;
 
 /**
  * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has; writes
@@ -46,10 +42,11 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const { dump, documents, facts, progress } = options;
   checkWishes(dump, options);
   progress.step = "reading the run";
-  const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
+  const isSame = isSameService(dump.manifest.service.base_url, options.baseUrl);
+  const mayUpload = isSame || attachmentFiles(dump).size === 0;
   if (!mayUpload) await api.datasets(1); // checks that this is Dify: a service without the route answers with a web page
   const canUpload = mayUpload || (await api.hasFileUpload());
-  const reading = await readDump(dump, { ...options, canUpload });
+  const reading = await readDump(dump, { ...options, isSameService: isSame, canUpload });
   const chosen = chooseDatasets(dump, reading, documents);
   progress.step = "asking the service";
   const { targets, warnings } = await findTargets(api, chosen, options);
@@ -234,6 +231,7 @@ export interface DocumentFacts {
 export function planDocument(facts: DocumentFacts): DocumentPlan {
   const { document, dataset_key, dataset, details, refusal, earlier, rows } = facts;
   const { dataset_id, document_id, doc_form } = document;
+  const { chunks, disabled, children, characters, attachments, attached } = rows;
   const refused = refusal ?? (details ? null : noDetails);
   return {
     dataset_id,
@@ -246,15 +244,11 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
     process_rule: details?.process_rule ?? { mode: "automatic" },
     refused,
     earlier,
-    chunks: rows.chunks,
-    disabled: rows.disabled,
-    children: rows.children,
-    characters: rows.characters,
+    ...{ chunks, disabled, children, characters },
     metadata: knownValues(facts).filter(isPlain),
     enabled: details?.enabled ?? true,
     archived: details?.archived ?? false,
-    attachments: rows.attachments,
-    attached: rows.attached,
+    ...{ attachments, attached },
     losses: refused === null ? lossesOf(facts) : [],
   };
 }
