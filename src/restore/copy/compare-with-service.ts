@@ -309,7 +309,7 @@ async function listRows(
 }
 
 /** `2 chunks and 1 child chunk`; empty if there are none. */
-export function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
+function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
   const found = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
   return found.length > 0 ? [found.join(" and ")] : [];
 }

@@ -63,15 +63,14 @@ export async function findTargets(
 
 /** A dataset of the target; undefined if the target has none with this id. */
 async function findDataset(api: TargetApi, id: string, existed: boolean): Promise<FoundTarget | undefined> {
-  const settings = await ifThere(() => api.dataset(id)).catch((error: unknown) =>
-    stop(error, `the target does not return its dataset ${shownId(id)}`),
-  );
+  const which = `the dataset ${shownId(id)} of the target`;
+  const unread = stopWith(`the target does not return its dataset ${shownId(id)}`);
+  const settings = await ifThere(() => api.dataset(id)).catch(unread);
   if (!settings) return undefined;
   const read = (page: number, limit: number) => api.documents(id, page, limit);
-  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) =>
-    stop(error, `the documents of the dataset ${shownId(id)} of the target cannot be listed`),
-  );
-  const flaw = `the list of documents of the dataset ${shownId(id)} of the target ${flawText(list)}`;
+  const unlisted = stopWith(`the documents of ${which} cannot be listed`);
+  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch(unlisted);
+  const flaw = `the list of documents of ${which} ${flawText(list)}`;
   const documents = new Set(list.rows.map((row) => row.id));
   return {
     target: { kind: "there", id, name: textIn(settings.name) ?? id },
@@ -79,10 +78,12 @@ async function findDataset(api: TargetApi, id: string, existed: boolean): Promis
   };
 }
 
-/** Throws StopError for a list or record that the service does not return, or that this key may not read. */
-function stop(error: unknown, what: string): never {
-  if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
-  throw new StopError(`${what}: ${error.message}`, { cause: error });
+/** A handler for `catch`: throws StopError for a list or record that the service does not return, or that this key may not read. */
+function stopWith(what: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
+    throw new StopError(`${what}: ${error.message}`, { cause: error });
+  };
 }
 
 /** The owner can name one dataset, which accepts documents of one dataset of the dump and of one form. */
@@ -132,9 +133,8 @@ async function nameFresh(
   targets: Map<string, FoundTarget>,
 ): Promise<string | null> {
   const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
-  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) =>
-    stop(error, `the datasets of the target cannot be listed, ${hint}`),
-  );
+  const unlisted = stopWith(`the datasets of the target cannot be listed, ${hint}`);
+  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch(unlisted);
   const taken = new Set(list.rows.map(({ name }) => textIn(name) ?? ""));
   for (const wish of fresh) {
     const name = freeName(wishedName(wish), taken);

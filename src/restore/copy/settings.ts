@@ -44,7 +44,7 @@ export type DatasetDetails = ReturnType<typeof datasetFrom>;
 export function datasetFrom(row: DetailsRow) {
   const tags = listIn(row.tags)?.flatMap(({ name }) => textIn(name) ?? []);
   return {
-    dataset_id: idIn(row.dataset_id),
+    dataset_id: textIn(row.dataset_id) ?? "",
     name: textIn(row.name),
     description: textIn(row.description),
     permission: textIn(row.permission),
@@ -66,8 +66,8 @@ export type DocumentDetails = ReturnType<typeof documentFrom>;
 
 export function documentFrom(row: DetailsRow) {
   return {
-    dataset_id: idIn(row.dataset_id),
-    document_id: idIn(row.document_id),
+    dataset_id: textIn(row.dataset_id) ?? "",
+    document_id: textIn(row.document_id) ?? "",
     name: textIn(row.name),
     doc_form: textIn(row.doc_form),
     doc_language: textIn(row.doc_language),
@@ -114,10 +114,6 @@ function ownFields(json: unknown): readonly (DetailsRow & { readonly name: strin
       ? [{ ...field, name: field.name }]
       : [],
   );
-}
-
-function idIn(value: unknown): string {
-  return textIn(value) ?? "";
 }
 
 function objectIn(json: unknown): DetailsRow | null {
