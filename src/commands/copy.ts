@@ -324,11 +324,8 @@ function targetsOf({ datasets }: CopyPlan, copied: readonly CopiedDocument[]): P
     const id = target.kind === "there" ? target.id : into?.target_dataset_id;
     return id ? [nameAndId(target.name, terminalText(id, 80))] : [];
   });
-  const title = targets.length === 1 ? "Dataset:" : "Datasets:";
-  return titled(
-    title,
-    firstOf(targets, most, (text) => text),
-  );
+  const shown = firstOf(targets, most, (text) => text);
+  return titled(targets.length === 1 ? "Dataset:" : "Datasets:", shown);
 }
 
 /** A document that was not completely copied: first why, then its failed rows. */
