@@ -222,8 +222,11 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
       signal.throwIfAborted();
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
-      const sentences = compareSettings(pair, copies !== null, sides, onUnread);
+      const before = sides.old.documents.get(documentKey(pair.old));
       const now = sides.live.documents.get(documentKey(pair.live));
+      if (before && !now) onUnread("document", pair.live.document_id);
+      const fields = sides.old.datasets.get(pair.old.dataset_id)?.fields;
+      const sentences = before && now ? compareDocument(before, now, copies && { fields }) : [];
       const mayBeDisabled = now?.enabled === false || now?.archived === true;
       const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
       const { listed, more } = await listRows(rows);
@@ -241,15 +244,6 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
 type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
 
 type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
-
-function compareSettings(pair: DocumentPair, areCopies: boolean, { old, live }: Sides, onUnread: OnUnread) {
-  const before = old.documents.get(documentKey(pair.old));
-  const now = live.documents.get(documentKey(pair.live));
-  if (before && now)
-    return compareDocument(before, now, areCopies ? { fields: old.datasets.get(pair.old.dataset_id)?.fields } : null);
-  if (before) onUnread("document", pair.live.document_id);
-  return [];
-}
 
 /** Counts the rows of the run that are left to compare, and those that cannot be copied. */
 async function countCompared(

@@ -3,7 +3,6 @@ import { filteredDatasets } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { type Problem, UsageError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
-import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import type { JournalFacts, KnownCopy } from "../journal-facts.js";
 import { isSameService, shownId, unknownDocuments } from "../target.js";
@@ -19,7 +18,7 @@ import {
 } from "./copy-plan.js";
 import type { CopyOptions, CopyResult } from "./copy-result.js";
 import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
-import { type DocumentRows, type FormedDocument, noRows, readDump } from "./read-dump.js";
+import { type ReadDocument, readDump } from "./read-dump.js";
 import { compareDatasetSettings, type DatasetDetails, type DocumentDetails, datasetFrom } from "./settings.js";
 
 type Chosen = Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress">;
@@ -57,9 +56,7 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
     const plans = dataset.documents.map((document) =>
       planDocument({
         ...{ document, dataset_key: dataset.key, dataset: dataset.details, refusal: judge(document) },
-        details: reading.details.get(documentKey(document)),
         earlier: earlierCopy(facts.documents.get(document.document_id), found),
-        rows: reading.rows.get(documentKey(document)) ?? noRows,
       }),
     );
     return [planDataset(dataset, found, plans)];
@@ -160,7 +157,7 @@ function settingLosses(details: DatasetDetails, existing: DatasetDetails | null)
 /** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
 interface ChosenDataset extends WishedDataset {
   readonly details: DatasetDetails;
-  readonly documents: readonly FormedDocument[];
+  readonly documents: readonly ReadDocument[];
 }
 
 /**
@@ -172,11 +169,11 @@ function chooseDatasets(
   { datasets, documents }: Awaited<ReturnType<typeof readDump>>,
   chosen: readonly string[],
 ): readonly ChosenDataset[] {
-  const datasetOf = ({ dataset_id }: FormedDocument) => dataset_id;
-  const formOf = ({ doc_form }: FormedDocument) => doc_form;
+  const datasetOf = ({ dataset_id }: ReadDocument) => dataset_id;
+  const formOf = ({ doc_form }: ReadDocument) => doc_form;
   const ids = new Set(chosen);
   const all = groupRows(documents, datasetOf);
-  const isChosen = ({ document_id }: FormedDocument) => ids.size === 0 || ids.has(document_id);
+  const isChosen = ({ document_id }: ReadDocument) => ids.size === 0 || ids.has(document_id);
   const groups = groupRows(documents.filter(isChosen), datasetOf);
   const listings = new Map(manifest.discovered?.datasets.map((listing) => [listing.dataset_id, listing]));
   const isEmpty = (id: string) => ids.size === 0 && listings.get(id)?.state === "listed";
@@ -214,24 +211,20 @@ export function listingWarnings({ manifest: { discovered, shard } }: Dump): read
   return [...others, ...flaws];
 }
 
-/** All facts that the plan of a document needs. */
 export interface DocumentFacts {
-  readonly document: FormedDocument;
+  readonly document: ReadDocument;
   readonly dataset_key: string;
   readonly dataset: DatasetDetails;
-  /** Undefined if the run could not read them. */
-  readonly details: DocumentDetails | undefined;
   /** Why it cannot be copied, as a sentence; null if it can. */
   readonly refusal: string | null;
   readonly earlier: EarlierDocument | null;
-  readonly rows: DocumentRows;
 }
 
 /** Plans a document. A refused one has no other losses, because none of it is copied. */
 export function planDocument(facts: DocumentFacts): DocumentPlan {
-  const { document, dataset_key, dataset, details, refusal, earlier, rows } = facts;
-  const { dataset_id, document_id, doc_form } = document;
-  const { chunks, disabled, children, characters, attachments, attached } = rows;
+  const { document, dataset_key, dataset, refusal, earlier } = facts;
+  const { dataset_id, document_id, doc_form, details } = document;
+  const { chunks, disabled, children, characters, attachments, attached } = document.rows;
   const refused = refusal ?? (details ? null : noDetails);
   return {
     dataset_id,
@@ -256,7 +249,7 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
 const noDetails = "The run has no details of it: the service did not return them.";
 
 /** The metadata values whose fields the dataset has. */
-function knownValues({ details, dataset }: DocumentFacts): DocumentDetails["values"] {
+function knownValues({ document: { details }, dataset }: DocumentFacts): DocumentDetails["values"] {
   const names = new Set(dataset.fields?.map(({ name }) => name));
   return details?.values.filter(({ name }) => names.has(name)) ?? [];
 }
@@ -266,7 +259,7 @@ function isPlain(field: DocumentDetails["values"][number]): field is ValuePlan {
 }
 
 function lossesOf(facts: DocumentFacts): readonly Loss[] {
-  const { details, rows } = facts;
+  const { details, rows } = facts.document;
   const { values = [], enabled, archived, process_rule, data_source_type } = details ?? {};
   const known = knownValues(facts);
   const isOff = enabled === false || archived === true; // the last step disables or archives the copy, and thereby disables its chunks
@@ -294,7 +287,7 @@ function lossesOf(facts: DocumentFacts): readonly Loss[] {
 /** Returns a function that explains why a document of a dump cannot be copied; null if it can. */
 function refusalOf({ manifest: { options } }: Dump) {
   const filtered = new Set(filteredDatasets(options));
-  return ({ dataset_id, doc_form, status, error }: FormedDocument): string | null => {
+  return ({ dataset_id, doc_form, status, error }: ReadDocument): string | null => {
     if (status !== "complete")
       return `The run did not read all of it: it is ${status}${error === null ? "" : ` (${error})`}.`;
     if (filtered.has(dataset_id)) return "The run left out chunks of it: the job has a filter (status, keyword).";

@@ -17,7 +17,7 @@ import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import { type DumpDetails, readDetails } from "./settings.js";
+import { type DocumentDetails, type DumpDetails, readDetails } from "./settings.js";
 
 /** The counts of a document without rows. */
 const noCounts = {
@@ -55,8 +55,8 @@ interface ReadingOptions {
 }
 
 /**
- * Reads the settings in a dump, and counts the rows of each document, by `documentKey`, without texts of chunks. Throws StopError if a file
- * differs from its manifest.
+ * Reads the settings in a dump, and counts the rows of each document, without texts of chunks. Throws StopError if a file differs
+ * from its manifest.
  */
 export async function readDump(dump: Dump, options: ReadingOptions) {
   return withSpill(":memory:", options, async (connection) => {
@@ -72,15 +72,23 @@ export async function readDump(dump: Dump, options: ReadingOptions) {
       });
     const counts = await countRows(connection);
     const attachments = await findAttachments(connection, dump, options);
-    const rows = new Map<string, DocumentRows>();
-    for (const key of documents.map(documentKey))
-      rows.set(key, { ...noRows, ...counts.get(key), ...attachments.get(key) });
-    return { ...details, documents, details: details.documents, rows };
+    const withRows = documents.map((document): ReadDocument => {
+      const key = documentKey(document);
+      const rows = { ...noRows, ...counts.get(key), ...attachments.get(key) };
+      return { ...document, details: details.documents.get(key), rows };
+    });
+    return { datasets: details.datasets, documents: withRows };
   });
 }
 
+/** A document of a dump with all that the plan needs. `details`: undefined if the run could not read them. */
+export type ReadDocument = FormedDocument & {
+  readonly details: DocumentDetails | undefined;
+  readonly rows: DocumentRows;
+};
+
 /** A document of a dump with its form, or that of its dataset if unknown. */
-export type FormedDocument = Manifest["documents"][number] & { readonly doc_form: string };
+type FormedDocument = Manifest["documents"][number] & { readonly doc_form: string };
 
 export function formedDocuments(
   { documents: all }: Pick<Manifest, "documents">,

@@ -15,7 +15,8 @@ const options = { memory: "200MB", signal: new AbortController().signal };
 
 /** For every document: the counts and attachments that `readDump` found, all chunks, and the chunks that a copy would write. */
 async function readBoth(dump: Dump) {
-  const { rows } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
+  const reading = await readDump(dump, { ...options, isSameService: true, canUpload: true });
+  const rows = new Map(reading.documents.map((document) => [documentKey(document), document.rows]));
   return withSpill(":memory:", options, async (connection) => {
     const documents = dump.manifest.documents.map((document) => ({ ...document, doc_form: document.doc_form ?? "" }));
     await loadDocumentRows(connection, "old", dump, documents, options);
