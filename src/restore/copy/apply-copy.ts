@@ -34,7 +34,6 @@ export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<
   return { plan, copied: { documents: [...documents], problems, writes: journal.writes }, missingTags };
 }
 
-/** A dataset of the target, and the plan for it. */
 interface DatasetCopy {
   readonly plan: DatasetPlan;
   readonly id: string;

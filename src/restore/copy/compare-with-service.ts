@@ -14,7 +14,7 @@ import type { JournalFacts } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
 import { compareCopy, compareSame, notProved, refuseUnread } from "../prove.js";
 import type { RowDifference } from "../result.js";
-import { refuseLinksBeside } from "../session.js";
+import { refuseLinksBeside, type SessionOptions } from "../session.js";
 import {
   type DocumentPair,
   type DumpProgress,
@@ -38,11 +38,7 @@ import {
   readDetails,
 } from "./settings.js";
 
-export interface AgainstOptions extends TargetService {
-  /** Folder of the run. */
-  readonly folder: string;
-  /** Documents to compare; empty: all. */
-  readonly documents: readonly string[];
+export interface AgainstOptions extends TargetService, Pick<SessionOptions, "folder" | "documents"> {
   /** The share of the documents to compare, from 0 to 1; undefined: all. */
   readonly sample?: number | undefined;
   /** Updated during the comparison. */
@@ -186,7 +182,9 @@ const nothingCompared = {
 /** The findings of a comparison, and how much was compared. */
 type Comparison = Readonly<typeof nothingCompared>;
 
-interface LiveOptions extends Omit<CompareOptions, "live" | "memory" | "signal">, Pick<TargetReading, "name" | "dir"> {
+type Compared = Omit<CompareOptions, "live" | keyof TargetService>;
+
+interface LiveOptions extends Compared, Pick<TargetReading, "name" | "dir"> {
   readonly api: KnowledgeApi;
   readonly service: TargetService;
   readonly progress: DumpProgress;
@@ -318,16 +316,13 @@ export interface Copies {
   readonly failed: ReadonlySet<string>;
 }
 
-interface CompareOptions {
+interface CompareOptions extends Pick<TargetService, "memory" | "signal"> {
   readonly old: Dump;
   /** A dump of the documents of all `pairs`, with `details` if the old one has them. */
   readonly live: Dump;
   readonly pairs: readonly DocumentPair[];
   /** Null: these are the same documents, with the same ids. */
   readonly copies: Copies | null;
-  /** Maximum memory of DuckDB, in its notation. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
   /** Called after each document. */
   readonly onDocument?: () => void;
 }

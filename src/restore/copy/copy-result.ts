@@ -78,7 +78,6 @@ export type Against = v.InferOutput<typeof againstResult>;
 
 type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 
-/** Decides the status from the plan, the writes and the proof. */
 export function statusOf({ plan, applied, differences }: Outcome): CopyResult["status"] {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";

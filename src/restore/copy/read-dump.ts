@@ -16,6 +16,7 @@ import { loadRows } from "../../dump/load.js";
 import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
+import type { TargetService } from "../target.js";
 import type { AttachmentPlan } from "./copy-plan.js";
 import { type DocumentDetails, type DumpDetails, readDetails } from "./settings.js";
 
@@ -31,7 +32,6 @@ const noCounts = {
   characters: 0,
 };
 
-/** The rows of a document, and the attachments of its copied chunks. */
 export interface DocumentRows extends Readonly<typeof noCounts> {
   /** The attachments that can be bound, each once, in the order of the chunks. */
   readonly attachments: readonly AttachmentPlan[];
@@ -44,14 +44,11 @@ export interface DocumentRows extends Readonly<typeof noCounts> {
 
 export const noRows: DocumentRows = { ...noCounts, attachments: [], attached: 0, losing: 0, reason: "" };
 
-interface ReadingOptions {
+interface ReadingOptions extends Pick<TargetService, "memory" | "signal"> {
   /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
   readonly isSameService: boolean;
   /** Whether the target accepts file uploads. */
   readonly canUpload: boolean;
-  /** Maximum memory of DuckDB, such as `800MB`. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
 }
 
 /**

@@ -171,7 +171,6 @@ function compareMetadata(old: DocumentDetails, live: DocumentDetails, copied: Co
   });
 }
 
-/** The facts of a dataset that holds copies. */
 export interface CopiedDataset {
   /** The planned name. */
   readonly name: string;
