@@ -101,6 +101,14 @@ export class SkipError extends RequestError {
   override readonly name: string = "SkipError";
 }
 
+/** A handler for `catch`: turns a SkipError into a value, and throws every other error again. */
+export function ifSkipped<T>(handle: (error: SkipError) => T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof SkipError) return handle(error);
+    throw error;
+  };
+}
+
 /** The service has no such route, but another release may. */
 export class UnknownRouteError extends SkipError {
   override readonly name = "UnknownRouteError";

@@ -9,7 +9,11 @@ import {
   type CopyPlan,
   type DatasetPlan,
   type DocumentPlan,
+  documentsIn,
+  isMade,
   type LossPart,
+  longestName,
+  stateOf,
   wishedName,
 } from "../restore/copy/copy-plan.js";
 import {
@@ -19,8 +23,7 @@ import {
   type CopyRun,
   copyResult,
   emptyCopyProgress,
-  isMade,
-  stateOf,
+  isIncomplete,
 } from "../restore/copy/copy-result.js";
 import type { Confirmed } from "../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption } from "../shell-text.js";
@@ -120,15 +123,12 @@ const most = 20;
  */
 export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, plan, counts } = result;
-  const left = documentsIn(plan).flatMap(({ document_id: id, refused }) =>
-    refused === null ? [] : [{ id, row: null, reason: refused }],
-  );
   const title = counts.writes > 0 ? "Write it:" : "Check again what is there:";
   return renderParagraphs(
     [
       [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
       ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
-      [troublesIn("Left out:", left, namesIn(plan), { documents: most, rows: 1 })],
+      [troublesIn("Left out:", refusalsIn(plan), namesIn(plan), { documents: most, rows: 1 })],
       totals(result),
       [counts.documents > 0 && warnings],
       [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
@@ -137,8 +137,11 @@ export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invo
   );
 }
 
-function documentsIn({ datasets }: CopyPlan): readonly DocumentPlan[] {
-  return datasets.flatMap(({ documents }) => documents);
+/** The documents that are left out. `verdict`: the beginning of each reason. */
+function refusalsIn(plan: CopyPlan, verdict = ""): readonly Trouble[] {
+  return documentsIn(plan).flatMap(({ document_id: id, refused }) =>
+    refused === null ? [] : [{ id, row: null, reason: verdict + refused }],
+  );
 }
 
 /** Names of datasets and documents by their ids in the dump; null for an unknown name. */
@@ -158,15 +161,14 @@ function knownName(name: string, id: string): string | null {
 function totals({ counts, plan }: CopyResult): readonly Part[] {
   const { datasets, documents, chunks, children, writes, characters, there, left_out } = counts;
   const place = datasets > 0 ? ` into ${countText(datasets, "new dataset")}` : "";
-  const coming = `${countText(documents, "document")}${place}: ${chunksText({ chunks, child_chunks: children })}`;
+  const rows = `${countText(documents, "document")}${place}: ${chunksText({ chunks, child_chunks: children })}`;
   const cost = `${countText(writes, "write request")} or more; ${countText(characters, "character")} to embed, which costs tokens`;
   const rest = [there > 0 && `${numberText(there)} there already`, left_out > 0 && `${numberText(left_out)} left out`];
   const unwritten = rest.filter(Boolean).join(", ");
-  const questions = documentsIn(plan).filter((document) => {
-    return stateOf(document) === "comes" && document.doc_form === "qa_model";
-  }).length;
+  const coming = documentsIn(plan).filter((document) => stateOf(document) === "comes");
+  const questions = coming.filter(({ doc_form }) => doc_form === "qa_model").length;
   return [
-    { head: "plan", text: writes === 0 ? "nothing to write" : coming },
+    { head: "plan", text: writes === 0 ? "nothing to write" : rows },
     writes > 0 && cost,
     children > 0 &&
       "child chunks: the service makes its own; each one that is wrong or missing costs one more write request",
@@ -209,9 +211,6 @@ function factsOf(plan: DatasetPlan): readonly Part[] {
     tags.length > 0 && `tags: ${terminalText(tags.join(", "), 400)}`,
   ];
 }
-
-/** The maximum length of a dataset name, in characters (POST /datasets of the Knowledge API). */
-const longestName = 40;
 
 function targetText(plan: DatasetPlan): string {
   const { dataset_name, target } = plan;
@@ -292,30 +291,19 @@ export function renderCopied(result: CopyResult, page: Page, invocation: Invocat
   if (applied === null) return renderCopyPlan(result, page, invocation);
   const names = namesIn(plan);
   const documents = documentsIn(plan);
-  const refused = documents.flatMap(({ document_id: id, refused }) =>
-    refused === null ? [] : [{ id, row: null, reason: `left out: ${refused}` }],
-  );
-  const missing = [...refused, ...applied.documents.flatMap(troublesOf)];
+  const missing = [...refusalsIn(plan, "left out: "), ...applied.documents.flatMap(troublesOf)];
   const outcomes = new Map(applied.documents.map(({ document_id, outcome }) => [document_id, outcome]));
   const isRestored = ({ document_id, earlier }: DocumentPlan) =>
     (outcomes.get(document_id) ?? earlier?.state) === "restored"; // by this run of the command, or by an earlier one
   const restored = documents.filter(isRestored).length;
   const earlier = documents.some((document) => document.earlier !== null) ? ", earlier ones included" : "";
+  const count = `${numberText(restored)} of ${countText(documents.length, "document")}`;
+  const sent = `${countText(applied.writes, "write request")} to ${terminalText(base_url)}${earlier}`;
   const problemOf = (problem: string) => terminalText(problem, 400);
   const compare = { program: invocation.program, args: ["verify", shortPath(run.folder), "--against", base_url] };
   return renderParagraphs(
     [
-      [
-        verdictOf(
-          result,
-          `${numberText(restored)} of ${countText(documents.length, "document")}`,
-          "they are as in the run",
-        ),
-        {
-          text: `${countText(applied.writes, "write request")} to ${terminalText(base_url)}${earlier}`,
-          paint: "faint",
-        },
-      ],
+      [verdictOf(result, count, "they are as in the run"), { text: sent, paint: "faint" }],
       [targetsOf(plan, applied.documents)],
       [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
       [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
@@ -336,10 +324,8 @@ function targetsOf({ datasets }: CopyPlan, copied: readonly CopiedDocument[]): P
     const id = target.kind === "there" ? target.id : into?.target_dataset_id;
     return id ? [nameAndId(target.name, terminalText(id, 80))] : [];
   });
-  return titled(
-    targets.length === 1 ? "Dataset:" : "Datasets:",
-    firstOf(targets, most, (text) => text),
-  );
+  const shown = firstOf(targets, most, (text) => text);
+  return titled(targets.length === 1 ? "Dataset:" : "Datasets:", shown);
 }
 
 /** A document that was not completely copied: first why, then its failed rows. */
@@ -353,7 +339,7 @@ function nextSteps({ applied, status, differences }: CopyResult, invocation: Inv
   const again = applyCommand(withoutOption(invocation, "dataset", "new")); // new would start another copy
   const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
   const isUnproved = status === "partial" && differences === null;
-  const mends = isMissing || isUnproved || (applied?.problems.length ?? 0) > 0;
+  const mends = isUnproved || (applied !== null && isIncomplete(applied));
   return [
     mends && commandsBelow("Once the cause is gone, run this again; nothing is written twice:", again),
     !isMissing &&

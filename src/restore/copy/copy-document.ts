@@ -1,17 +1,17 @@
 import type { Listed } from "../../client/check-answer.js";
 import { textIn } from "../../compare/document-rows.js";
-import { SkipError } from "../../errors.js";
+import { ifSkipped, SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
-import { plannedWrite, type StandingField, stateOf } from "../reconcile.js";
+import { type StandingField, stateOf } from "../reconcile.js";
 import type { RowDifference } from "../result.js";
 import { ifThere, readStandingChunks } from "../target-rows.js";
-import { madeBy, writeNow } from "../write-once.js";
+import { madeBy } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
 import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
-import { type ApplyOptions, DocumentCopy } from "./document-work.js";
+import { type ApplyOptions, DocumentCopy, writeToDataset } from "./document-work.js";
 
 /** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
@@ -20,18 +20,14 @@ export type Home =
 
 type End = Pick<CopiedDocument, "outcome" | "reason">;
 
-/**
- * Copies one document with its rows and settings, and records the outcome. A failure affects only the document: rejects only
- * with errors that end the whole copy.
- */
+/** Copies one document with its rows and settings, and records the outcome. Rejects only with errors that end the whole copy. */
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
   const failed: RowDifference[] = [];
-  const end = await endOf(plan, home, failed, options).catch((error: unknown): End => {
-    if (!(error instanceof SkipError)) throw error;
-    return { outcome: "failed", reason: error.message };
-  });
+  const end = await endOf(plan, home, failed, options).catch(
+    ifSkipped(({ message }): End => ({ outcome: "failed", reason: message })),
+  );
   if (end.outcome === "restored") progress.documentsDone++;
   else {
     progress.documentsFailed++;
@@ -45,7 +41,7 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   };
 }
 
-/** Copies the document and returns the outcome. Adds the rows that could not be copied to `failed`. */
+/** Adds the rows that could not be copied to `failed`. */
 async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;
@@ -55,26 +51,14 @@ async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], op
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
   const copy = await openCopy(plan, home.id, failed, options);
   await copyRows(copy);
-  const problems = [
-    ...(failed.length > 0
-      ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
-      : []),
-    ...(await problemOf(() => setMetadata(copy, home.fields))),
-    ...(await problemOf(() => setState(copy, plan))),
-  ];
+  const rows = `${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"}`;
+  const problems = failed.slice(0, 1).map(({ reason }) => `${rows} not copied: ${reason}`);
+  const noteProblem = ifSkipped(({ message }) => void problems.push(message));
+  await setMetadata(copy, home.fields).catch(noteProblem);
+  await setState(copy, plan).catch(noteProblem);
   if (problems.length > 0) return { outcome: "partial", reason: problems.join("; ") };
   await journal.finish(document_id);
   return { outcome: "restored", reason: null };
-}
-
-async function problemOf(work: () => Promise<void>): Promise<readonly string[]> {
-  try {
-    await work();
-    return [];
-  } catch (error) {
-    if (error instanceof SkipError) return [error.message];
-    throw error;
-  }
 }
 
 interface DocumentOptions extends ApplyOptions {
@@ -82,10 +66,7 @@ interface DocumentOptions extends ApplyOptions {
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/**
- * Makes the copy of a document, or continues the copy of an earlier process, until it is ready for its rows: indexed, and without the
- * chunks of its stub (see `stubText`). Throws SkipError if that fails.
- */
+/** Makes the copy of a document, or continues that of an earlier process, until it is indexed and without the chunks of its stub. */
 async function openCopy(
   plan: DocumentPlan,
   datasetId: string,
@@ -103,7 +84,7 @@ async function openCopy(
 
 /** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
 async function continueCopy(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
-  const { journal } = options;
+  const { journal, writer } = options;
   const { document_id } = plan;
   const known = journal.facts.documents.get(document_id);
   if (!known) return undefined;
@@ -116,32 +97,21 @@ async function continueCopy(plan: DocumentPlan, datasetId: string, options: Appl
   if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
   const copy = new DocumentCopy(options, plan, { datasetId, documentId: known.target_id });
   const facts = { write: "delete document", target_id: known.target_id } as const;
-  const request = options.writer.deleteDocument(datasetId, known.target_id);
+  const request = writer.deleteDocument(datasetId, known.target_id);
   madeBy(await copy.write({ facts, request }), "delete the document that it could not index");
   return undefined;
 }
 
-/**
- * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only
- * one new document can be ours. Throws SkipError if it cannot be made.
- */
+/** Makes a document from the stub, and returns its id. Runs one at a time: after a lost answer, only one new document can be ours. */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
-  const {
-    dataset_key,
-    document_id,
-    document_name: name,
-    doc_form,
-    doc_language,
-    indexing_technique,
-    process_rule,
-  } = plan;
+  const { dataset_key, document_id, document_name: name } = plan;
+  const { doc_form, doc_language, indexing_technique, process_rule } = plan;
   if (options.journal.open.some((open) => open.write === "create document" && open.name === name))
     throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
   const settings = { doc_form, doc_language, indexing_technique, process_rule };
   const request = options.writer.createByText(datasetId, { name, text: stubText(document_id), ...settings });
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
-  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
-  const [id] = madeBy(await writeNow(options, planned), "make the document");
+  const [id] = await writeToDataset({ facts, request }, datasetId, "make the document", options);
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
 }
@@ -156,8 +126,7 @@ function stubText(documentId: string): string {
 
 /**
  * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are
- * gone: once the journal has an addition, no stub chunks are left, and nothing is deleted. Throws SkipError if someone else added a
- * chunk.
+ * gone, so nothing is deleted once the journal has an addition. Throws SkipError if someone else added a chunk.
  */
 async function deleteStub(copy: DocumentCopy): Promise<void> {
   const { options, plan, place } = copy;
@@ -180,10 +149,7 @@ const [firstWait, longestWait] = [200, 5_000];
 const patience = 30 * 60_000;
 const longestWords = 300;
 
-/**
- * Waits until the service has indexed a document. Throws SkipError, with the service's words, if the indexing fails, is paused, or makes
- * no progress for 30 minutes.
- */
+/** Waits until a document is indexed. Throws SkipError if the indexing fails, is paused, or makes no progress for 30 minutes. */
 export async function watchIndexing(
   { api, now, sleep, signal }: Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">,
   { datasetId, documentId }: DocumentCopy["place"],
@@ -192,9 +158,13 @@ export async function watchIndexing(
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
     const document = await api.document(datasetId, documentId);
-    const { indexing_status, completed_segments, total_segments } = document;
+    const { indexing_status, completed_segments, total_segments, error } = document;
     if (indexing_status === "completed") return;
-    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(document));
+    if (indexing_status === "paused")
+      throw new SkipError("its indexing is paused at the service: resume it there, then restore again");
+    const words = cutText(textIn(error) ?? "", longestWords);
+    if (indexing_status === "error")
+      throw new SkipError(`the service could not index it${words === "" ? "" : `: ${words}`}`);
     const state = JSON.stringify([indexing_status, completed_segments, total_segments]);
     if (state !== seen) movedAt = now();
     seen = state;
@@ -204,16 +174,7 @@ export async function watchIndexing(
   }
 }
 
-function indexingEnd({ indexing_status, error }: Listed): string {
-  const words = cutText(textIn(error) ?? "", longestWords);
-  if (indexing_status === "paused") return "its indexing is paused at the service: resume it there, then restore again";
-  return `the service could not index it${words === "" ? "" : `: ${words}`}`;
-}
-
-/**
- * Sets the state of a document. An archived one accepts no other change, so unarchiving comes first and archiving last. Throws SkipError
- * if the service refuses.
- */
+/** An archived document accepts no other change, so unarchiving comes first and archiving last. */
 async function setState(copy: DocumentCopy, wanted: Readonly<Record<"enabled" | "archived", boolean>>): Promise<void> {
   const { datasetId, documentId } = copy.place;
   const { enabled, archived } = stateOf(await readDocument(copy));
@@ -228,10 +189,7 @@ async function setState(copy: DocumentCopy, wanted: Readonly<Record<"enabled" | 
   if (wanted.archived && (!archived || isOther)) await change("archive");
 }
 
-/**
- * Sets the metadata values in one request, unless the document already has them. Throws SkipError if the service refuses, or, after
- * setting the others, if a field is missing.
- */
+/** Sets the metadata values in one request, unless the document has them. Throws SkipError, after that, if a field is missing. */
 export async function setMetadata(copy: DocumentCopy, fields: ReadonlyMap<string, StandingField>): Promise<void> {
   const { options, plan, place } = copy;
   const planned = plan.metadata.filter(({ value }) => value !== null && value !== "");

@@ -50,7 +50,6 @@ const target = v.pipe(
 );
 export type DatasetTarget = v.InferOutput<typeof target>;
 
-/** The value of a metadata field of the dataset (not a built-in one). */
 const value = result({ name: text, value: orNull(v.union([text, v.number()])) });
 export type ValuePlan = v.InferOutput<typeof value>;
 
@@ -105,23 +104,22 @@ const datasetPlan = result({
   dataset_name: text,
   target,
   settings: datasetSettings,
-  /** Metadata fields and tags that the dataset needs. */
   fields: listOf(field),
   built_in_fields: truth,
   equipping: v.pipe(count, v.description("write requests that give the dataset the fields and tags that it lacks")),
   tags: listOf(text),
   losses,
-  /** In the order of the dump. */
   documents: listOf(documentPlan),
 });
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
-/** How many chunks the first request of a document adds. Later requests grow while the service is quick. */
-export const firstRequest = 20;
-
 /** The whole plan; the copies of one dataset of the dump are adjacent. */
 export const copyPlan = result({ datasets: listOf(datasetPlan) });
 export type CopyPlan = v.InferOutput<typeof copyPlan>;
+
+export function documentsIn({ datasets }: CopyPlan): readonly DocumentPlan[] {
+  return datasets.flatMap(({ documents }) => documents);
+}
 
 /** The counts of a plan. Documents that are left out or already there count only in `left_out` and `there`. */
 export const copyCounts = result({
@@ -134,7 +132,56 @@ export const copyCounts = result({
   characters: count,
   writes: v.pipe(count, v.description("expected write requests; there may be more")),
 });
-export type CopyCounts = v.InferOutput<typeof copyCounts>;
+
+export function countCopy(plan: CopyPlan): v.InferOutput<typeof copyCounts> {
+  const { datasets } = plan;
+  const documents = documentsIn(plan);
+  const ofState = (state: DocumentState) => documents.filter((document) => stateOf(document) === state);
+  const coming = ofState("comes");
+  const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
+  const fresh = datasets.filter(isMade);
+  const equipped = datasets.filter((dataset) => isMade(dataset) || isUsed(dataset));
+  return {
+    datasets: fresh.length,
+    documents: coming.length,
+    left_out: ofState("left out").length,
+    there: ofState("there").length,
+    chunks: sum(({ chunks }) => chunks),
+    children: sum(({ children }) => children),
+    characters: sum(({ characters }) => characters),
+    writes: fresh.length + equipped.reduce((all, each) => all + each.equipping, 0) + sum(writesOf),
+  };
+}
+
+export type DocumentState = "comes" | "there" | "left out";
+
+export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
+  if (refused !== null) return "left out";
+  return earlier?.state === "restored" ? "there" : "comes";
+}
+
+/** Whether to make a dataset: it is new, and it has documents to copy or has none in the dump either. */
+export function isMade({ target, documents }: DatasetPlan): boolean {
+  return (
+    target.kind === "new" && (documents.length === 0 || documents.some((document) => stateOf(document) === "comes"))
+  );
+}
+
+/** Whether an existing dataset gets or already has copies. Then it gets the fields and tags that it lacks, even if documents fail. */
+function isUsed({ target, documents }: DatasetPlan): boolean {
+  return target.kind === "there" && documents.some(({ refused }) => refused === null);
+}
+
+/** The planned writes of a document: to make it, delete its stub, add and change chunks, upload files, and set metadata and status. */
+function writesOf(document: DocumentPlan): number {
+  const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
+  const files = attachments.filter(({ file }) => file !== null).length;
+  const rows = Math.ceil(chunks / firstRequest) + disabled + attached + files;
+  return 2 + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
+}
+
+/** How many chunks the first request of a document adds. Later requests grow while the service is quick. */
+export const firstRequest = 20;
 
 /**
  * The key of one copy of a dataset. A dataset of the dump may need several copies, because the service refuses a document whose form
@@ -150,11 +197,13 @@ export function datasetIdOf(key: string): string {
   return key.split("/", 1)[0] ?? key;
 }
 
+/** The id and the name in the dump; the id is also the name if the run does not know it. */
+export type NamedDataset = Pick<DatasetPlan, "key" | "dataset_id" | "dataset_name">;
+
 /** The preferred name of a copy: the dataset's name, followed by the form if the key has one. It may be taken or too long. */
-export function wishedName({
-  key,
-  dataset_id,
-  dataset_name,
-}: Pick<DatasetPlan, "key" | "dataset_id" | "dataset_name">) {
+export function wishedName({ key, dataset_id, dataset_name }: NamedDataset): string {
   return key === dataset_id ? dataset_name : `${dataset_name} (${key.slice(dataset_id.length + 1)})`;
 }
+
+/** Maximum characters of a dataset's name, as the service counts them: POST /datasets refuses a longer one. */
+export const longestName = 40;

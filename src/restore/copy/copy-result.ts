@@ -1,19 +1,11 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { restoreFolderOf } from "../../dump/run-id.js";
-import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
-import {
-  type CopyCounts,
-  type CopyPlan,
-  copyCounts,
-  copyPlan,
-  type DatasetPlan,
-  type DocumentPlan,
-  firstRequest,
-} from "./copy-plan.js";
+import type { DumpProgress } from "../target.js";
+import { type CopyPlan, copyCounts, copyPlan, documentsIn } from "./copy-plan.js";
 
 /**
  * The outcome of one document. `restored`: all of it is there. `partial`: it is there except for the rows in `failed` or the problem in
@@ -68,7 +60,6 @@ export const copyResult = v.pipe(
   v.title("Result of kbdump copy --json"),
 );
 export type CopyResult = v.InferOutput<typeof copyResult>;
-type CopyStatus = CopyResult["status"];
 
 /** The result of a comparison of a run with a service. */
 export const againstResult = result({
@@ -87,15 +78,16 @@ export type Against = v.InferOutput<typeof againstResult>;
 
 type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 
-/** Decides the status from the plan, the writes and the proof. */
-export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
+export function statusOf({ plan, applied, differences }: Outcome): CopyResult["status"] {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
-  const isLeftOut = plan.datasets.some(({ documents }) =>
-    documents.some((document) => stateOf(document) === "left out"),
-  );
-  const isMissing = applied.documents.some(({ outcome }) => outcome !== "restored") || applied.problems.length > 0;
-  return isLeftOut || isMissing || differences === null ? "partial" : "proved";
+  const isLeftOut = documentsIn(plan).some(({ refused }) => refused !== null);
+  return isLeftOut || isIncomplete(applied) || differences === null ? "partial" : "proved";
+}
+
+/** Whether the same command may bring more: a document is not restored, or a dataset is not as planned. */
+export function isIncomplete({ documents, problems }: Copied): boolean {
+  return problems.length > 0 || documents.some(({ outcome }) => outcome !== "restored");
 }
 
 /** The result of a copy for its proof. */
@@ -104,53 +96,6 @@ export interface AppliedCopy {
   readonly copied: Copied;
   /** Names of tags that could not be bound, by the key of the dataset's plan. The problems report them, and the proof ignores them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
-}
-
-export function countCopy({ datasets }: CopyPlan): CopyCounts {
-  const documents = datasets.flatMap((dataset) => dataset.documents);
-  const ofState = (state: DocumentState) => documents.filter((document) => stateOf(document) === state);
-  const coming = ofState("comes");
-  const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
-  const fresh = datasets.filter(isMade);
-  const equipped = datasets.filter((dataset) => isMade(dataset) || isUsed(dataset));
-  return {
-    datasets: fresh.length,
-    documents: coming.length,
-    left_out: ofState("left out").length,
-    there: ofState("there").length,
-    chunks: sum(({ chunks }) => chunks),
-    children: sum(({ children }) => children),
-    characters: sum(({ characters }) => characters),
-    writes: fresh.length + equipped.reduce((all, each) => all + each.equipping, 0) + sum(writesOf),
-  };
-}
-
-/** The decision on a document: to copy now, already there, or left out. */
-export type DocumentState = "comes" | "there" | "left out";
-
-export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
-  if (refused !== null) return "left out";
-  return earlier?.state === "restored" ? "there" : "comes";
-}
-
-/** Whether to make a dataset: it is new, and it has documents to copy or has none in the dump either. */
-export function isMade({ target, documents }: DatasetPlan): boolean {
-  return (
-    target.kind === "new" && (documents.length === 0 || documents.some((document) => stateOf(document) === "comes"))
-  );
-}
-
-/** Whether an existing dataset gets or already has copies. Then it gets the fields and tags that it lacks, even if documents fail. */
-function isUsed({ target, documents }: DatasetPlan): boolean {
-  return target.kind === "there" && documents.some(({ refused }) => refused === null);
-}
-
-/** The planned writes of a document: to make it, delete its stub, add and change chunks, upload files, and set metadata and status. */
-function writesOf(document: DocumentPlan): number {
-  const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
-  const files = attachments.filter(({ file }) => file !== null).length;
-  const rows = Math.ceil(chunks / firstRequest) + disabled + attached + files;
-  return 2 + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
 }
 
 /** The checked settings of `copy`. */
@@ -169,31 +114,20 @@ export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 /** The steps of a copy, in order. */
 type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
 
-/** The progress of a copy. */
-export interface CopyProgress {
-  step: CopyStep;
-  documents: number;
-  documentsDone: number;
-  documentsFailed: number;
+const nothingDone = {
+  ...{ documents: 0, documentsDone: 0, documentsFailed: 0 },
   /** Chunks to copy, and how many are done with their children; then the same for child chunks. */
-  chunks: number;
-  chunksDone: number;
-  children: number;
-  childrenDone: number;
+  ...{ chunks: 0, chunksDone: 0, children: 0, childrenDone: 0 },
   /** Write requests sent. */
-  writes: number;
-  /** The dump of the documents that is in progress; undefined if there is none. */
-  dump: RunProgress | undefined;
-}
+  writes: 0,
+};
+
+/** The progress of a copy. */
+export type CopyProgress = typeof nothingDone & DumpProgress & { step: CopyStep };
 
 /** The progress at the start. */
 export function emptyCopyProgress(): CopyProgress {
-  return {
-    step: "reading the run",
-    ...{ documents: 0, documentsDone: 0, documentsFailed: 0, chunks: 0, chunksDone: 0 },
-    ...{ children: 0, childrenDone: 0, writes: 0 },
-    dump: undefined,
-  };
+  return { ...nothingDone, step: "reading the run", dump: undefined };
 }
 
 /**

@@ -43,7 +43,6 @@ async function take(chunks: Chunks, most: number): Promise<readonly ChunkWithChi
   return taken;
 }
 
-/** The service can add chunks only after the last one. */
 const noPosition = "it failed earlier, or was deleted, and the service adds chunks only at the end";
 
 /**
@@ -61,7 +60,7 @@ async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promi
       const chunk = there[first + at];
       if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
       const reason = chunk ? "the service stored it and could not index it" : copy.astray(noPosition).message;
-      copy.fail("chunk", row, reason);
+      copy.fail(row, reason);
       return [];
     });
     await finish.finish(standing);
@@ -72,10 +71,7 @@ async function resume(copy: DocumentCopy, chunks: Chunks, finish: Finish): Promi
 /** How many chunks to complete at once. */
 const chunksAtOnce = 100;
 
-/**
- * The copies of the dump's chunks, in order. Deletes duplicates that a request added late. Throws SkipError if there is any other
- * chunk.
- */
+/** The copies of the dump's chunks, in order. Deletes duplicates that came late. Throws SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy;
   const additions = options.journal.additions(plan.document_id);
@@ -190,22 +186,20 @@ async function* addChunks(copy: DocumentCopy, chunks: Chunks, from: number): Asy
     if (added.wasLost && rows.length > 1) continue; // no chunk is to blame, and the next request is smaller
     end = next + rows.length - kept.length;
     if (rows.length > 1) continue;
-    const { reason, mayPass } = added;
     tries++;
-    if (mayPass && tries < mostTries) {
+    if (added.mayPass && tries < mostTries) {
       await options.sleep(betweenTries, options.signal);
       continue;
     }
-    copy.fail("chunk", faulty, reason);
+    copy.fail(faulty, added.reason);
     queue.shift();
     next++;
     tries = 0;
-    failures.push(reason);
+    failures.push(added.reason);
     const areAlike = copy.ids.size === 0 && new Set(failures).size === 1;
     if (failures.length < (areAlike ? mostAlike : mostFailures)) continue;
-    throw new SkipError(
-      `${countOf(failures.length, "chunk")} in a row failed, so the others were not sent; the last one: ${reason}`,
-    );
+    const failed = `${countOf(failures.length, "chunk")} in a row failed`;
+    throw new SkipError(`${failed}, so the others were not sent; the last one: ${added.reason}`);
   }
 }
 
@@ -233,13 +227,11 @@ async function keepIndexed(
   return stored.slice(0, faulty);
 }
 
-/** A chunk as the service stored it. */
 interface StoredChunk extends Pick<HashedChunk, "id" | "status" | "enabled"> {
   /** The service's own words on why it could not index the chunk. */
   readonly error?: string;
 }
 
-/** The outcome of a request that adds chunks. */
 interface Added {
   /** The chunks that the service stored; it may not have indexed all of them. */
   readonly chunks: readonly StoredChunk[];
@@ -281,14 +273,15 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
     return { chunks, reason, mayPass: true, wasLost, took };
   }
   const { reason } = ended;
+  const none = { chunks: [], reason, mayPass: true, wasLost, took };
   if (ended.kind === "refused") {
     const limit = limitIn(ended.message);
-    if (limit !== undefined && limit < rows.length) return { chunks: [], reason, mayPass: true, wasLost, took, limit };
-    if (badTexts.includes(ended.status)) return { chunks: [], reason, mayPass: false, wasLost, took };
+    if (limit !== undefined && limit < rows.length) return { ...none, limit };
+    if (badTexts.includes(ended.status)) return { ...none, mayPass: false };
     throw copy.astray(reason);
   }
-  if (!ended.wasLost) throw new SkipError(`the service accepts no requests: ${reason}`);
-  return { chunks: [], reason, mayPass: true, wasLost, took };
+  if (!wasLost) throw new SkipError(`the service accepts no requests: ${reason}`);
+  return none;
 }
 
 /**

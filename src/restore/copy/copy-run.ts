@@ -1,5 +1,4 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import type { Client } from "../../client/open-client.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
@@ -11,20 +10,18 @@ import { readJournalFacts } from "../journal.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
-import { type DocumentPair, isSameService, openTarget } from "../target.js";
+import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf } from "./compare-with-target.js";
-import { type CopyPlan, datasetIdOf } from "./copy-plan.js";
+import { compareLive, copiesOf, copyPair } from "./compare-with-service.js";
+import { type CopyPlan, countCopy, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
-  type CopiedDocument,
   type CopyDifference,
   type CopyOptions,
   type CopyResult,
   type CopyRun,
   copyFolderOf,
-  countCopy,
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
@@ -45,36 +42,30 @@ export const copyRun: CopyRun = async (given) => {
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
   const folder = copyFolderOf(old.folder, baseUrl);
-  const context = { old, options, isSame: isSameService(old.manifest.service.base_url, baseUrl) };
   if (apply) {
     await using session = await openSession(old, folder, { ...options, another: dataset === "new" });
-    return await applyToTarget({ ...context, options: { ...options, signal: session.signal } }, session);
+    return await applyToTarget({ old, options: { ...options, signal: session.signal } }, session);
   }
   await refuseLinksBeside(old.folder);
   const id = { runId: old.manifest.run_id, baseUrl };
   const facts = dataset === "new" ? noFacts : await readJournalFacts(folder, id);
   await using target = await openTarget(options, old.manifest.documents);
-  return resultOf(context, await plan(context, target.client, facts));
+  return resultOf({ old, options }, await planCopy(target.client, { ...options, dump: old, facts }));
 };
 
 interface CopyContext {
   readonly old: Dump;
   readonly options: CopyOptions;
-  /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
-  readonly isSame: boolean;
-}
-
-function plan({ old, options, isSame }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
-  return planCopy(api, { ...options, dump: old, facts, isSameService: isSame });
 }
 
 /** Continues the journal of an earlier process, or starts one. */
 async function applyToTarget(context: CopyContext, session: Session): Promise<CopyResult> {
   const { journal, api, writing } = session;
-  const { progress, confirm } = context.options;
+  const { old, options } = context;
+  const { progress, confirm } = options;
   journal.beginWith(null);
   await reconcile(writing);
-  const planned = await plan(context, api, journal.facts);
+  const planned = await planCopy(api, { ...options, dump: old, facts: journal.facts });
   const shown = resultOf(context, planned);
   if (!(await confirm(shown)).go) return shown;
   progress.step = "writing";
@@ -90,29 +81,24 @@ function writeCopy(
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
-    const chosen = plan.datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
-    const documents = chosen.map((document) => ({ ...document, form: document.doc_form }));
-    await loadDocumentRows(connection, "old", old, documents, { signal });
-    await keepComing(connection, "old", documents);
-    return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, "old", signal) });
+    const chosen = documentsIn(plan).filter(({ refused }) => refused === null);
+    await loadDocumentRows(connection, "old", old, chosen, { signal });
+    await keepComing(connection, chosen);
+    return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, signal) });
   });
 }
 
-type Facts = Pick<CopyResult, "applied" | "differences" | "proof" | "journal">;
+const nothingWritten = { applied: null, differences: null, proof: null, journal: null };
 
-const nothingWritten: Facts = { applied: null, differences: null, proof: null, journal: null };
-
-function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy, facts = nothingWritten): CopyResult {
+function resultOf(
+  { old, options }: CopyContext,
+  { plan, warnings }: PlannedCopy,
+  facts: Pick<CopyResult, keyof typeof nothingWritten> = nothingWritten,
+): CopyResult {
   const { job, run_id } = old.manifest;
-  return {
-    status: statusOf({ plan, ...facts }),
-    run: { folder: old.folder, job, run_id },
-    base_url: options.baseUrl,
-    plan,
-    counts: countCopy(plan),
-    ...facts,
-    warnings,
-  };
+  const run = { folder: old.folder, job, run_id };
+  const status = statusOf({ plan, ...facts });
+  return { status, run, base_url: options.baseUrl, plan, counts: countCopy(plan), ...facts, warnings };
 }
 
 /**
@@ -120,25 +106,19 @@ function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy
  * else. `differences` is null if there are no copies. Throws StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
-  { old, options, isSame }: CopyContext,
+  { old, options }: CopyContext,
   { api, folder, journal }: Session,
   applied: AppliedCopy,
 ): Promise<Pick<CopyResult, "differences" | "proof">> {
   options.progress.step = "proving";
-  const pairs = applied.copied.documents.flatMap((document) => pairOf(document) ?? []);
+  const made = applied.copied.documents.filter(({ outcome }) => outcome !== "failed");
+  const pairs = made.flatMap((document) => copyPair(document, journal.facts) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
+  const isSame = isSameService(old.manifest.service.base_url, options.baseUrl);
   const copies = copiesOf(journal.facts, isSame, applied);
-  const { progress, memory, signal } = options;
-  const place = { api, service: options, name: "after", dir: folder, progress } as const;
-  const { dump, differences } = await compareLive({ ...place, old, pairs, copies, memory, signal });
+  const place = { api, service: options, name: "after", dir: folder, progress: options.progress } as const;
+  const { dump, differences } = await compareLive({ ...place, old, pairs, copies });
   return { differences: [...differences, ...(await findStrangers(api, journal.facts))], proof: dump?.folder ?? null };
-}
-
-function pairOf(document: CopiedDocument): DocumentPair | undefined {
-  const { dataset_id, document_id, outcome, target_dataset_id, target_id } = document;
-  const isThere = outcome === "restored" || outcome === "partial";
-  if (!isThere || target_dataset_id === null || target_id === null) return undefined;
-  return { old: { dataset_id, document_id }, live: { dataset_id: target_dataset_id, document_id: target_id } };
 }
 
 /**

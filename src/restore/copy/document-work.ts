@@ -9,6 +9,7 @@ import {
   type Answered,
   type Ended,
   type Find,
+  madeBy,
   type PlannedWrite,
   type Waiting,
   type WriteOptions,
@@ -58,8 +59,9 @@ export class DocumentCopy implements RowPlace {
     this.docForm = plan.doc_form;
   }
 
-  fail(level: RowDifference["level"], { id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
-    this.failed.push({ level, id, position, reason });
+  /** Notes a chunk that was not copied completely. */
+  fail({ id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
+    this.failed.push({ level: "chunk", id, position, reason });
   }
 
   /**
@@ -94,6 +96,17 @@ export class DocumentCopy implements RowPlace {
   astray(problem: string): SkipError {
     return new SkipError(`${problem}: delete document ${this.place.documentId} in the target, and run this again`);
   }
+}
+
+/** Sends a write to a dataset; returns the ids of the objects that it made. `deed`: what the write does, for the SkipError if it fails. */
+export async function writeToDataset<T extends Answered>(
+  { facts, request }: Omit<PlannedWrite<T>, "find">,
+  datasetId: string,
+  deed: string,
+  options: WriteOptions,
+): Promise<readonly string[]> {
+  const planned = plannedWrite(facts, request, { datasetId, documentId: "" }, options);
+  return madeBy(await writeNow(options, planned), deed);
 }
 
 /** Why a write did not delete its row; null if the row is gone. */

@@ -7,22 +7,13 @@ import { SkipError, StopError, UsageError } from "../../errors.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { shownId } from "../target.js";
 import { ifThere } from "../target-rows.js";
-import { type DatasetTarget, wishedName } from "./copy-plan.js";
+import { type DatasetTarget, longestName, type NamedDataset, wishedName } from "./copy-plan.js";
+import type { CopyOptions } from "./copy-result.js";
 
-/** A dataset for the documents of one form. `dataset_name`: its id if the run does not know its name. */
-export interface WishedDataset {
-  readonly key: string;
-  /** Id and name in the dump. */
-  readonly dataset_id: string;
-  readonly dataset_name: string;
+/** A dataset for the documents of one form. */
+export interface WishedDataset extends NamedDataset {
   /** Null if it has no documents. */
   readonly form: string | null;
-}
-
-interface TargetOptions {
-  /** The id of the dataset to use, or `new`. Undefined: the datasets in the journal, otherwise new ones. */
-  readonly dataset: string | undefined;
-  readonly facts: JournalFacts;
 }
 
 /** A dataset of the target for documents of the dump. */
@@ -46,7 +37,7 @@ export interface FoundTarget {
 export async function findTargets(
   api: TargetApi,
   wished: readonly WishedDataset[],
-  { dataset, facts }: TargetOptions,
+  { dataset, facts }: Pick<CopyOptions, "dataset"> & { readonly facts: JournalFacts },
 ): Promise<{ readonly targets: ReadonlyMap<string, FoundTarget>; readonly warnings: readonly string[] }> {
   const targets = new Map<string, FoundTarget>();
   for (const { key } of wished) {
@@ -57,7 +48,12 @@ export async function findTargets(
   const [named] = wished;
   if (dataset !== undefined && dataset !== "new" && named) {
     refuseSeveral(wished);
-    targets.set(named.key, await findNamed(api, dataset, { form: named.form, facts, known: targets.get(named.key) }));
+    const known = targets.get(named.key)?.target;
+    if (known?.kind !== "there") targets.set(named.key, await findNamed(api, dataset, named.form, facts));
+    else if (known.id !== dataset)
+      throw refusal(
+        `this restore already uses ${shownId(known.id)}: leave --dataset out, or make another copy with --dataset new`,
+      );
   }
   const fresh = wished.filter(({ key }) => !targets.has(key));
   const flaw = fresh.length > 0 ? await nameFresh(api, fresh, targets) : null;
@@ -67,15 +63,14 @@ export async function findTargets(
 
 /** A dataset of the target; undefined if the target has none with this id. */
 async function findDataset(api: TargetApi, id: string, existed: boolean): Promise<FoundTarget | undefined> {
-  const settings = await ifThere(() => api.dataset(id)).catch((error: unknown) =>
-    stop(error, `the target does not return its dataset ${shownId(id)}`),
-  );
+  const which = `the dataset ${shownId(id)} of the target`;
+  const unread = stopWith(`the target does not return its dataset ${shownId(id)}`);
+  const settings = await ifThere(() => api.dataset(id)).catch(unread);
   if (!settings) return undefined;
   const read = (page: number, limit: number) => api.documents(id, page, limit);
-  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) =>
-    stop(error, `the documents of the dataset ${shownId(id)} of the target cannot be listed`),
-  );
-  const flaw = `the list of documents of the dataset ${shownId(id)} of the target ${flawText(list)}`;
+  const unlisted = stopWith(`the documents of ${which} cannot be listed`);
+  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch(unlisted);
+  const flaw = `the list of documents of ${which} ${flawText(list)}`;
   const documents = new Set(list.rows.map((row) => row.id));
   return {
     target: { kind: "there", id, name: textIn(settings.name) ?? id },
@@ -83,10 +78,12 @@ async function findDataset(api: TargetApi, id: string, existed: boolean): Promis
   };
 }
 
-/** Throws StopError for a list or record that the service does not return, or that this key may not read. */
-function stop(error: unknown, what: string): never {
-  if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
-  throw new StopError(`${what}: ${error.message}`, { cause: error });
+/** A handler for `catch`: throws StopError for a list or record that the service does not return, or that this key may not read. */
+function stopWith(what: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
+    throw new StopError(`${what}: ${error.message}`, { cause: error });
+  };
 }
 
 /** The owner can name one dataset, which accepts documents of one dataset of the dump and of one form. */
@@ -101,21 +98,13 @@ function refuseSeveral(wished: readonly WishedDataset[]): void {
   );
 }
 
-interface Naming {
-  readonly form: WishedDataset["form"];
-  readonly facts: JournalFacts;
-  /** The dataset in the journal, if it still exists. */
-  readonly known: FoundTarget | undefined;
-}
-
 /** The dataset that the owner named. It must be empty, or have only documents of this form that this restore made. */
-async function findNamed(api: TargetApi, id: string, { form, facts, known }: Naming): Promise<FoundTarget> {
-  if (known?.target.kind === "there") {
-    if (known.target.id === id) return known;
-    throw refusal(
-      `this restore already uses ${shownId(known.target.id)}: leave --dataset out, or make another copy with --dataset new`,
-    );
-  }
+async function findNamed(
+  api: TargetApi,
+  id: string,
+  form: WishedDataset["form"],
+  facts: JournalFacts,
+): Promise<FoundTarget> {
   const found = await findDataset(api, id, true);
   if (!found?.there) throw refusal(`the target has no dataset ${shownId(id)}`);
   const own = new Set([...facts.documents.values()].map(({ target_id }) => target_id));
@@ -137,16 +126,15 @@ function refusal(message: string): UsageError {
   return new UsageError("The documents cannot be restored there:", [{ path: "--dataset", message }]);
 }
 
-/** Gives every new dataset a name that is unique in the plan and at the target. Returns a sentence if a name may be taken nevertheless. */
+/** Names the new datasets uniquely in the plan and at the target. Returns a sentence if a name may be taken nevertheless. */
 async function nameFresh(
   api: TargetApi,
   fresh: readonly WishedDataset[],
   targets: Map<string, FoundTarget>,
 ): Promise<string | null> {
   const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
-  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) =>
-    stop(error, `the datasets of the target cannot be listed, ${hint}`),
-  );
+  const unlisted = stopWith(`the datasets of the target cannot be listed, ${hint}`);
+  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch(unlisted);
   const taken = new Set(list.rows.map(({ name }) => textIn(name) ?? ""));
   for (const wish of fresh) {
     const name = freeName(wishedName(wish), taken);
@@ -154,13 +142,10 @@ async function nameFresh(
     targets.set(wish.key, { target: { kind: "new", name }, there: null });
   }
   if (list.problems.length > 0) return `the list of datasets of the target ${flawText(list)}`;
-  const limited =
-    "the target does not support include_all: a dataset that the key is not a member of may have the name already";
-  return list.limited ? limited : null;
+  return list.limited
+    ? "the target does not support include_all: a dataset that the key is not a member of may have the name already"
+    : null;
 }
-
-/** Maximum characters of a dataset's name, as the service counts them: POST /datasets refuses a longer one. */
-const longest = 40;
 
 /**
  * A free name for a new dataset: the wished name, shortened if it is too long, or the same followed by a number, starting with 2. It is
@@ -169,7 +154,7 @@ const longest = 40;
 export function freeName(wished: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const ending = number === 1 ? "" : ` (${number})`;
-    const name = [...wished].slice(0, longest - ending.length).join("") + ending;
+    const name = [...wished].slice(0, longestName - ending.length).join("") + ending;
     if (!taken.has(name)) return name;
   }
 }

@@ -1,10 +1,11 @@
 import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
-import { SkipError } from "../../errors.js";
+import { ifSkipped } from "../../errors.js";
 import type { RowDifference } from "../result.js";
 import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
 import { ifThere, readChildren, type StandingChild, standingChunk } from "../target-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan } from "./copy-plan.js";
+import type { CopyProgress } from "./copy-result.js";
 import { type ChunkCopy, type DocumentCopy, type RowOutcome, whyNotDeleted } from "./document-work.js";
 
 /** How many child lists to read at once. */
@@ -40,7 +41,7 @@ export class Finish {
   async end(): Promise<void> {
     const { options, place } = this.#copy;
     for (const chunk of this.#unsettled)
-      await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), () => {});
+      await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), { childrenDone: 0 });
     await interleave(this.#waiting, options);
   }
 
@@ -49,10 +50,7 @@ export class Finish {
     const { journal, progress } = options;
     const failures = failed.length;
     const now = await this.#bind(chunk);
-    const onChild = (count: number) => {
-      progress.childrenDone += count;
-    };
-    if (children) await copyChildren(this.#copy, now, children, onChild);
+    if (children) await copyChildren(this.#copy, now, children, progress);
     const isWhole = failed.length === failures;
     const unsettled = journal.mayShowUp("add child", plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
@@ -68,8 +66,7 @@ export class Finish {
   async *#disable({ row, id, enabled, attachment_ids }: ChunkCopy, isWhole: boolean): Waiting<void> {
     if (enabled && !row.enabled) {
       const ended = yield* this.#copy.writing(disableChunk(this.#copy, row.id, { ...row, id, attachment_ids }));
-      if (ended.kind !== "done")
-        return this.#copy.fail("chunk", row, `it is there, but could not be disabled: ${ended.reason}`);
+      if (ended.kind !== "done") return this.#copy.fail(row, `it is there, but could not be disabled: ${ended.reason}`);
     }
     if (isWhole) this.#copy.options.progress.chunksDone++;
   }
@@ -77,16 +74,15 @@ export class Finish {
   /** Binds as many of a chunk's attachments as possible, which enables the chunk, and returns its new state. Notes failures. */
   async #bind(chunk: ChunkCopy): Promise<ChunkCopy> {
     const { options, place } = this.#copy;
-    const noteFailure = (reason: string) =>
-      this.#copy.fail("chunk", chunk.row, `not all of its attachments were copied: ${reason}`);
+    const { row, id, attachment_ids } = chunk;
+    const noteFailure = (reason: string) => this.#copy.fail(row, `not all of its attachments were copied: ${reason}`);
     const ids: string[] = [];
-    for (const each of chunk.row.attachment_ids) {
+    for (const each of row.attachment_ids) {
       const plan = this.#attachments.get(each);
-      const id = plan && (await this.#upload(plan));
-      if (id !== undefined) ids.push(id);
+      const uploaded = plan && (await this.#upload(plan));
+      if (uploaded !== undefined) ids.push(uploaded);
       else if (plan) noteFailure(this.#unsent.get(each) ?? "");
     }
-    const { row, id, attachment_ids } = chunk;
     if (ids.length === 0 || isSameSet(ids, attachment_ids)) return chunk;
     const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
     const { request } = updateChunk(this.#copy, row.id, row, { ...chunk, attachment_ids: ids });
@@ -108,14 +104,10 @@ export class Finish {
     if (known !== undefined || this.#unsent.has(id)) return known;
     // No request lists uploads, so an upload whose answer was lost stays unused.
     const facts = { write: "upload file", old_id: id, name: file.name } as const;
-    try {
-      const ended = await this.#copy.write({ facts, request: writer.uploadFile(file) });
-      if (ended.kind === "done" && ended.ids[0] !== undefined) return ended.ids[0];
-      this.#unsent.set(id, ended.kind === "done" ? "the service gave the file no id" : ended.reason);
-    } catch (error) {
-      if (!(error instanceof SkipError)) throw error;
-      this.#unsent.set(id, error.message);
-    }
+    const skipped = ifSkipped(({ message }) => ({ kind: "skipped", reason: message }) as const);
+    const ended = await this.#copy.write({ facts, request: writer.uploadFile(file) }).catch(skipped);
+    if (ended.kind === "done" && ended.ids[0] !== undefined) return ended.ids[0];
+    this.#unsent.set(id, ended.kind === "done" ? "the service gave the file no id" : ended.reason);
     return undefined;
   }
 }
@@ -128,20 +120,18 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
 /** Maximum rounds. After a lost answer, there is another round, because the child may exist twice. */
 const mostRounds = 3;
 
-/**
- * Makes the children of a chunk match the dump. `there`: its current children. Notes failures. `onDone`: called with
- * the number of newly completed children.
- */
+type Progress = Pick<CopyProgress, "childrenDone">;
+
+/** Makes the children of a chunk match the dump. `there`: its current children. Notes failures. */
 async function copyChildren(
   copy: DocumentCopy,
   chunk: ChunkCopy,
   there: readonly StandingChild[],
-  onDone: (count: number) => void,
+  progress: Progress,
 ): Promise<void> {
-  const { api } = copy.options;
+  const { children } = chunk.row;
   let now = there;
   for (let round = 1; ; round++) {
-    const { children } = chunk.row;
     const fix = planChildren(children, now);
     // The service makes automatic children, and this restore makes those of the dump. Any others are someone else's.
     const isOurs = ({ type, content }: ChildThere) =>
@@ -149,25 +139,22 @@ async function copyChildren(
     const stranger = fix.remove.find((child) => !isOurs(child));
     if (stranger) {
       const reason = `child chunk ${stranger.id} of its copy was made neither by this restore nor by the service; the children stay as they are`;
-      return copy.fail("chunk", chunk.row, reason);
+      return copy.fail(chunk.row, reason);
     }
-    const onChild = (count: number) => {
-      if (round === 1) onDone(count);
-    };
-    onChild(children.length - fix.customize.length - fix.add.length);
-    const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);
+    const counted = round === 1 ? progress : { childrenDone: 0 };
+    counted.childrenDone += children.length - fix.customize.length - fix.add.length;
+    const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, counted);
     if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
-    now = await readChildren(api, copy.place, chunk.id);
+    now = await readChildren(copy.options.api, copy.place, chunk.id);
   }
 }
 
-/** The writes of one round for one chunk. `onChild`: called with the number of completed children. */
 async function writeChildren(
   copy: DocumentCopy,
   { id: chunkId, row }: ChunkCopy,
   { remove, customize, add }: ChildFix,
   there: readonly StandingChild[],
-  onChild: (count: number) => void,
+  progress: Progress,
 ): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
   const known: Pick<StandingChild, "id" | "content">[] = [...there];
   const failed: RowDifference[] = [];
@@ -178,7 +165,7 @@ async function writeChildren(
     return outcome;
   };
   const note = ({ id, position }: Wanted, outcome: RowOutcome<unknown>) => {
-    onChild(1);
+    progress.childrenDone++;
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
   for (const { id } of remove) {
@@ -197,7 +184,6 @@ async function writeChildren(
   return { failed, wasLost };
 }
 
-/** A child chunk of the target, and one of the dump. */
 export type ChildThere = Pick<StandingChild, "id" | "content" | "type">;
 type Wanted = Pick<ChildRow, "id" | "content" | "type" | "position">;
 

@@ -1,42 +1,36 @@
 import { groupRows, inexactReason } from "../../compare/document-rows.js";
-import type { Manifest } from "../../dump/manifest.js";
+import { filteredDatasets } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { type Problem, UsageError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
-import { documentKey } from "../../rows/row.js";
 import { nameAndId, shardText } from "../../words.js";
 import type { JournalFacts, KnownCopy } from "../journal-facts.js";
-import { shownId, unknownDocuments } from "../target.js";
-import { compareDatasetSettings } from "./compare-settings.js";
+import { isSameService, shownId, unknownDocuments } from "../target.js";
 import {
-  type CopyPlan,
   type DatasetPlan,
   type DatasetSettings,
   type DocumentPlan,
   datasetKey,
   type EarlierDocument,
+  type Loss,
+  type LossPart,
+  type ValuePlan,
 } from "./copy-plan.js";
-import type { CopyOptions } from "./copy-result.js";
-import { type DatasetDetails, type DumpDetails, datasetFrom } from "./details.js";
+import type { CopyOptions, CopyResult } from "./copy-result.js";
 import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
-import { planDocument, refusalOf } from "./plan-document.js";
-import { formIn, noRows, readDump } from "./read-dump.js";
+import { type ReadDocument, readDump } from "./read-dump.js";
+import { compareDatasetSettings, type DatasetDetails, type DocumentDetails, datasetFrom } from "./settings.js";
 
-type OwnerOptions = "documents" | "dataset" | "memory" | "signal" | "progress";
+type Chosen = Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress">;
 
-export interface PlanOptions extends Pick<CopyOptions, OwnerOptions> {
+export interface PlanOptions extends Chosen {
   readonly dump: Dump;
   /** The datasets and documents that earlier processes of this restore made. */
   readonly facts: JournalFacts;
-  /** Whether the target is the service of the dump, which has the attachments already. */
-  readonly isSameService: boolean;
 }
 
-export interface PlannedCopy {
-  readonly plan: CopyPlan;
-  /** Sentences. */
-  readonly warnings: readonly string[];
-}
+/** Warnings are sentences. */
+export type PlannedCopy = Pick<CopyResult, "plan" | "warnings">;
 
 /**
  * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has; writes
@@ -47,10 +41,11 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const { dump, documents, facts, progress } = options;
   checkWishes(dump, options);
   progress.step = "reading the run";
-  const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
+  const isSame = isSameService(dump.manifest.service.base_url, options.baseUrl);
+  const mayUpload = isSame || attachmentFiles(dump).size === 0;
   if (!mayUpload) await api.datasets(1); // checks that this is Dify: a service without the route answers with a web page
   const canUpload = mayUpload || (await api.hasFileUpload());
-  const reading = await readDump(dump, { ...options, canUpload });
+  const reading = await readDump(dump, { ...options, isSameService: isSame, canUpload });
   const chosen = chooseDatasets(dump, reading, documents);
   progress.step = "asking the service";
   const { targets, warnings } = await findTargets(api, chosen, options);
@@ -58,16 +53,12 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const datasets = chosen.flatMap((dataset) => {
     const found = targets.get(dataset.key);
     if (!found) return [];
-    const plans = dataset.documents.map((document) => {
-      const doc_form = formIn(reading, document);
-      return planDocument({
-        ...{ document, doc_form, dataset_key: dataset.key, dataset: dataset.details },
-        details: reading.documents.get(documentKey(document)),
-        refusal: judge(document, doc_form),
+    const plans = dataset.documents.map((document) =>
+      planDocument({
+        ...{ document, dataset_key: dataset.key, dataset: dataset.details, refusal: judge(document) },
         earlier: earlierCopy(facts.documents.get(document.document_id), found),
-        rows: reading.rows.get(documentKey(document)) ?? noRows,
-      });
-    });
+      }),
+    );
     return [planDataset(dataset, found, plans)];
   });
   return { plan: { datasets }, warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings] };
@@ -163,26 +154,27 @@ function settingLosses(details: DatasetDetails, existing: DatasetDetails | null)
   ];
 }
 
-type DumpedDocument = Manifest["documents"][number];
-
 /** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
 interface ChosenDataset extends WishedDataset {
   readonly details: DatasetDetails;
-  readonly documents: readonly DumpedDocument[];
+  readonly documents: readonly ReadDocument[];
 }
 
 /**
  * Chooses the datasets of the chosen documents, once per form. If none are chosen, takes all datasets of the dump, including empty
  * ones. The keys depend on all documents of the dump, so that a document always has the same key.
  */
-function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readonly string[]): readonly ChosenDataset[] {
-  const { datasets } = reading;
-  const datasetOf = ({ dataset_id }: DumpedDocument) => dataset_id;
-  const formOf = (document: DumpedDocument) => formIn(reading, document);
+function chooseDatasets(
+  { manifest }: Dump,
+  { datasets, documents }: Awaited<ReturnType<typeof readDump>>,
+  chosen: readonly string[],
+): readonly ChosenDataset[] {
+  const datasetOf = ({ dataset_id }: ReadDocument) => dataset_id;
+  const formOf = ({ doc_form }: ReadDocument) => doc_form;
   const ids = new Set(chosen);
-  const documents = manifest.documents.filter(({ document_id }) => ids.size === 0 || ids.has(document_id));
-  const groups = groupRows(documents, datasetOf);
-  const all = groupRows(manifest.documents, datasetOf);
+  const all = groupRows(documents, datasetOf);
+  const isChosen = ({ document_id }: ReadDocument) => ids.size === 0 || ids.has(document_id);
+  const groups = groupRows(documents.filter(isChosen), datasetOf);
   const listings = new Map(manifest.discovered?.datasets.map((listing) => [listing.dataset_id, listing]));
   const isEmpty = (id: string) => ids.size === 0 && listings.get(id)?.state === "listed";
   const ordered = [...datasets.keys()].filter((id) => groups.has(id) || isEmpty(id));
@@ -217,4 +209,90 @@ export function listingWarnings({ manifest: { discovered, shard } }: Dump): read
       return `the run may lack documents of the dataset ${which}: the service did not list all of them`;
     });
   return [...others, ...flaws];
+}
+
+export interface DocumentFacts {
+  readonly document: ReadDocument;
+  readonly dataset_key: string;
+  readonly dataset: DatasetDetails;
+  /** Why it cannot be copied, as a sentence; null if it can. */
+  readonly refusal: string | null;
+  readonly earlier: EarlierDocument | null;
+}
+
+/** Plans a document. A refused one has no other losses, because none of it is copied. */
+export function planDocument(facts: DocumentFacts): DocumentPlan {
+  const { document, dataset_key, dataset, refusal, earlier } = facts;
+  const { dataset_id, document_id, doc_form, details } = document;
+  const { chunks, disabled, children, characters, attachments, attached } = document.rows;
+  const refused = refusal ?? (details ? null : noDetails);
+  return {
+    dataset_id,
+    document_id,
+    dataset_key,
+    document_name: details?.name || document_id,
+    doc_form,
+    doc_language: details?.doc_language ?? null,
+    indexing_technique: dataset.indexing_technique,
+    process_rule: details?.process_rule ?? { mode: "automatic" },
+    refused,
+    earlier,
+    ...{ chunks, disabled, children, characters },
+    metadata: knownValues(facts).filter(isPlain),
+    enabled: details?.enabled ?? true,
+    archived: details?.archived ?? false,
+    ...{ attachments, attached },
+    losses: refused === null ? lossesOf(facts) : [],
+  };
+}
+
+const noDetails = "The run has no details of it: the service did not return them.";
+
+/** The metadata values whose fields the dataset has. */
+function knownValues({ document: { details }, dataset }: DocumentFacts): DocumentDetails["values"] {
+  const names = new Set(dataset.fields?.map(({ name }) => name));
+  return details?.values.filter(({ name }) => names.has(name)) ?? [];
+}
+
+function isPlain(field: DocumentDetails["values"][number]): field is ValuePlan {
+  return field.value === null || typeof field.value === "string" || typeof field.value === "number";
+}
+
+function lossesOf(facts: DocumentFacts): readonly Loss[] {
+  const { details, rows } = facts.document;
+  const { values = [], enabled, archived, process_rule, data_source_type } = details ?? {};
+  const known = knownValues(facts);
+  const isOff = enabled === false || archived === true; // the last step disables or archives the copy, and thereby disables its chunks
+  const source = data_source_type ?? "upload_file";
+  const loss = (part: LossPart, count: number, reason: string): Loss => ({ part, rows: count, reason });
+  const noChunk = "The service accepts no chunk without content, and in qa_model none without an answer.";
+  const isOffReason = "The service disables the chunks of a document that is disabled or archived.";
+  const noField = "The dataset of the run has no metadata field of this name.";
+  const noRule = "The run has no process rule of the document: it becomes automatic.";
+  const asText = `It is copied as text, and no longer synchronised with its source (${source}).`;
+  return [
+    loss("chunks", rows.lost_chunks, noChunk),
+    loss("children", rows.lost_children, "The service accepts no child chunk without content."),
+    loss("children", rows.orphans, "Their chunks are not copied."),
+    loss("attachments", rows.losing, rows.reason),
+    loss("summaries", rows.summaries, "The service makes the summaries of chunks itself."),
+    loss("states", isOff ? rows.chunks - rows.disabled : 0, isOffReason),
+    loss("metadata", values.length - known.length, noField),
+    loss("metadata", known.filter((value) => !isPlain(value)).length, "The value is neither a text nor a number."),
+    loss("process rule", process_rule ? 0 : 1, noRule),
+    loss("source", source === "upload_file" ? 0 : 1, asText),
+  ].filter((each) => each.rows > 0);
+}
+
+/** Returns a function that explains why a document of a dump cannot be copied; null if it can. */
+function refusalOf({ manifest: { options } }: Dump) {
+  const filtered = new Set(filteredDatasets(options));
+  return ({ dataset_id, doc_form, status, error }: ReadDocument): string | null => {
+    if (status !== "complete")
+      return `The run did not read all of it: it is ${status}${error === null ? "" : ` (${error})`}.`;
+    if (filtered.has(dataset_id)) return "The run left out chunks of it: the job has a filter (status, keyword).";
+    if (options.child_chunks === "none" && doc_form === "hierarchical_model")
+      return "The run read no child chunks of it: the job has child_chunks: none.";
+    return null;
+  };
 }

@@ -13,10 +13,12 @@ import { checkExactFiles, loadDocumentIds, ofDocument, rowJson } from "../../com
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow, streamTexts } from "../../duckdb/read-rows.js";
 import { loadRows } from "../../dump/load.js";
+import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
+import type { TargetService } from "../target.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import { type DumpDetails, readDetails } from "./details.js";
+import { type DocumentDetails, type DumpDetails, readDetails } from "./settings.js";
 
 /** The counts of a document without rows. */
 const noCounts = {
@@ -30,7 +32,6 @@ const noCounts = {
   characters: 0,
 };
 
-/** The rows of a document, and the attachments of its copied chunks. */
 export interface DocumentRows extends Readonly<typeof noCounts> {
   /** The attachments that can be bound, each once, in the order of the chunks. */
   readonly attachments: readonly AttachmentPlan[];
@@ -43,47 +44,57 @@ export interface DocumentRows extends Readonly<typeof noCounts> {
 
 export const noRows: DocumentRows = { ...noCounts, attachments: [], attached: 0, losing: 0, reason: "" };
 
-interface ReadingOptions {
+interface ReadingOptions extends Pick<TargetService, "memory" | "signal"> {
   /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
   readonly isSameService: boolean;
   /** Whether the target accepts file uploads. */
   readonly canUpload: boolean;
-  /** Maximum memory of DuckDB, such as `800MB`. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
 }
 
 /**
- * Reads the settings in a dump, and counts the rows of each document, by `documentKey`, without texts of chunks. Throws StopError if a file
- * differs from its manifest.
+ * Reads the settings in a dump, and counts the rows of each document, without texts of chunks. Throws StopError if a file differs
+ * from its manifest.
  */
 export async function readDump(dump: Dump, options: ReadingOptions) {
   return withSpill(":memory:", options, async (connection) => {
     const details = await readDetails(connection, dump, options);
-    await loadQuestions(connection, formsIn(dump, details));
-    await loadCounted(connection, dump, options.signal);
+    const documents = formedDocuments(dump.manifest, details);
+    await loadQuestions(connection, documents);
+    for (const [kind, file] of await checkExactFiles(dump, options))
+      await loadRows(connection, dump, file, {
+        name: kind,
+        statement: (rows) =>
+          `SELECT row_number() OVER () AS row, dataset_id, document_id, ${counted[kind]} FROM ${rows}`,
+        counted: documents,
+      });
     const counts = await countRows(connection);
     const attachments = await findAttachments(connection, dump, options);
-    const rows = dump.manifest.documents.map((document): [string, DocumentRows] => {
+    const withRows = documents.map((document): ReadDocument => {
       const key = documentKey(document);
-      return [key, { ...noRows, ...counts.get(key), ...attachments.get(key) }];
+      const rows = { ...noRows, ...counts.get(key), ...attachments.get(key) };
+      return { ...document, details: details.documents.get(key), rows };
     });
-    return { ...details, rows: new Map(rows) };
+    return { datasets: details.datasets, documents: withRows };
   });
 }
 
-/** The documents of a dump with their forms. */
-export function formsIn({ manifest }: Dump, details: DumpDetails) {
-  return manifest.documents.map((document) => ({ ...document, form: formIn(details, document) }));
-}
+/** A document of a dump with all that the plan needs. `details`: undefined if the run could not read them. */
+export type ReadDocument = FormedDocument & {
+  readonly details: DocumentDetails | undefined;
+  readonly rows: DocumentRows;
+};
 
-/** The form of a document, or of its dataset if unknown. */
-export function formIn(
+/** A document of a dump with its form, or that of its dataset if unknown. */
+type FormedDocument = Manifest["documents"][number] & { readonly doc_form: string };
+
+export function formedDocuments(
+  { documents: all }: Pick<Manifest, "documents">,
   { datasets, documents }: DumpDetails,
-  document: DocumentId & { readonly doc_form: string | null },
-): string {
-  const details = documents.get(documentKey(document));
-  return document.doc_form ?? details?.doc_form ?? datasets.get(document.dataset_id)?.doc_form ?? "text_model";
+): readonly FormedDocument[] {
+  return all.map((document) => {
+    const known = document.doc_form ?? documents.get(documentKey(document))?.doc_form;
+    return { ...document, doc_form: known ?? datasets.get(document.dataset_id)?.doc_form ?? "text_model" };
+  });
 }
 
 /** SQL: whether a text is blank, by the definition of JavaScript's `trim`. */
@@ -105,15 +116,6 @@ const counted = {
     coalesce(summary, '') NOT IN ('', '{}', '[]') AS has_summary, length(content) + length(coalesce(answer, '')) AS characters`,
   child_chunks: `segment_id, ${isRefusedChild} AS refused, length(content) AS characters`,
 };
-
-async function loadCounted(connection: Connection, dump: Dump, signal: AbortSignal): Promise<void> {
-  for (const [kind, file] of await checkExactFiles(dump, { signal }))
-    await loadRows(connection, dump, file, {
-      name: kind,
-      statement: (rows) => `SELECT row_number() OVER () AS row, dataset_id, document_id, ${counted[kind]} FROM ${rows}`,
-      counted: dump.manifest.documents,
-    });
-}
 
 /** Counts the rows of each document. A child chunk is copied only with its chunk. */
 async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<DocumentRows>>> {
@@ -169,37 +171,30 @@ async function findAttachments(
 const noFiles = "The run does not have the files of attachments.";
 const noRoute = "This release has no route that accepts files for chunks (POST /datasets/pipeline/file-upload).";
 
-/** A document of a dump with its form. */
-interface FormedDocument extends DocumentId {
-  readonly form: string;
-}
+type Formed = DocumentId & Pick<FormedDocument, "doc_form">;
 
 /** Makes the table `questions` of the qa_model documents. */
-function loadQuestions(connection: Connection, documents: readonly FormedDocument[]): Promise<void> {
-  const questions = documents.filter(({ form }) => form === "qa_model");
+function loadQuestions(connection: Connection, documents: readonly Formed[]): Promise<void> {
+  const questions = documents.filter(({ doc_form }) => doc_form === "qa_model");
   return loadDocumentIds(connection, "questions", questions);
 }
 
-/** Drops rows that cannot be copied from the tables of `loadDocumentRows`. A child chunk is copied only with its chunk. */
-export async function keepComing(
-  connection: Connection,
-  name: string,
-  documents: readonly FormedDocument[],
-): Promise<void> {
+/** Drops rows that cannot be copied from the tables that `loadDocumentRows` named `old`. A child chunk is copied only with its chunk. */
+export async function keepComing(connection: Connection, documents: readonly Formed[]): Promise<void> {
   await loadQuestions(connection, documents);
-  await connection.run(`DELETE FROM ${name}_chunks WHERE ${isRefused};
-    DELETE FROM ${name}_child_chunks WHERE ${isRefusedChild}
-      OR row NOT IN (SELECT k.row FROM ${name}_child_chunks k SEMI JOIN ${name}_chunks c
+  await connection.run(`DELETE FROM old_chunks WHERE ${isRefused};
+    DELETE FROM old_child_chunks WHERE ${isRefusedChild}
+      OR row NOT IN (SELECT k.row FROM old_child_chunks k SEMI JOIN old_chunks c
         ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id)`);
 }
 
 /** Reads the chunks of a document with their child chunks, in order. Several documents may be read at once. */
 export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildren>;
 
-/** Returns a function that reads chunks from the tables of `loadDocumentRows`, with `chunksAtOnce` per document in memory. */
-export async function chunkReader(connection: Connection, name: string, signal: AbortSignal): Promise<ReadChunks> {
-  const chunkRows = await findRowRanges(connection, `${name}_chunks`);
-  const childRows = await findRowRanges(connection, `${name}_child_chunks`);
+/** Returns a function that reads chunks from the same tables as `keepComing`, with `chunksAtOnce` per document in memory. */
+export async function chunkReader(connection: Connection, signal: AbortSignal): Promise<ReadChunks> {
+  const chunkRows = await findRowRanges(connection, "old_chunks");
+  const childRows = await findRowRanges(connection, "old_child_chunks");
   const oneByOne = pLimit(1); // a connection runs one statement at a time
   const read = async <T>(kind: "chunks" | "child_chunks", from: string, fromJson: (text: string) => T) => {
     const found = await oneByOne(() => connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`));
@@ -208,11 +203,11 @@ export async function chunkReader(connection: Connection, name: string, signal: 
   return async function* (document) {
     const [first, last] = chunkRows.get(documentKey(document)) ?? noRange;
     const range = (childRows.get(documentKey(document)) ?? noRange).join(" AND ");
-    const below = `FROM ${name}_child_chunks WHERE row BETWEEN ${range} AND ${ofDocument(document)}`;
+    const below = `FROM old_child_chunks WHERE row BETWEEN ${range} AND ${ofDocument(document)}`;
     for (let row = first; row <= last; row += chunksAtOnce) {
       signal.throwIfAborted();
       const end = Math.min(last, row + chunksAtOnce - 1);
-      const page = `FROM ${name}_chunks WHERE row BETWEEN ${row} AND ${end} AND ${ofDocument(document)}`;
+      const page = `FROM old_chunks WHERE row BETWEEN ${row} AND ${end} AND ${ofDocument(document)}`;
       const chunks = await read("chunks", page, chunkFromJson);
       const children = await read("child_chunks", `${below} AND segment_id IN (SELECT id ${page})`, childFromJson);
       const childrenOf = groupRows(children, ({ segment_id }) => segment_id);

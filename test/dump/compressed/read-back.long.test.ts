@@ -124,6 +124,6 @@ async function restoredFrom(folder: string): Promise<unknown> {
   await mkdir(join(base, "spill"), { recursive: true });
   return withDuckDb(":memory:", { memory: "800MB", temporary: join(base, "spill") }, async (connection) => {
     await loadDocumentRows(connection, "old", dump, [document], { signal });
-    return allOf((await chunkReader(connection, "old", signal))(document));
+    return allOf((await chunkReader(connection, signal))(document));
   });
 }

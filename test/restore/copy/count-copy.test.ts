@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
-import type { DatasetPlan, DocumentPlan, EarlierDocument } from "../../../src/restore/copy/copy-plan.js";
-import { countCopy } from "../../../src/restore/copy/copy-result.js";
-import { planDataset } from "../../../src/restore/copy/plan-copy.js";
-import { planDocument } from "../../../src/restore/copy/plan-document.js";
+import {
+  countCopy,
+  type DatasetPlan,
+  type DocumentPlan,
+  type EarlierDocument,
+} from "../../../src/restore/copy/copy-plan.js";
+import { planDataset, planDocument } from "../../../src/restore/copy/plan-copy.js";
 import { datasetDetails, documentFacts } from "./documents.js";
 
 const documentOf = (more: Partial<DocumentPlan> = {}): DocumentPlan => ({ ...planDocument(documentFacts()), ...more });

@@ -15,14 +15,15 @@ const options = { memory: "200MB", signal: new AbortController().signal };
 
 /** For every document: the counts and attachments that `readDump` found, all chunks, and the chunks that a copy would write. */
 async function readBoth(dump: Dump) {
-  const { rows } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
+  const reading = await readDump(dump, { ...options, isSameService: true, canUpload: true });
+  const rows = new Map(reading.documents.map((document) => [documentKey(document), document.rows]));
   return withSpill(":memory:", options, async (connection) => {
-    const documents = dump.manifest.documents.map((document) => ({ ...document, form: document.doc_form ?? "" }));
+    const documents = dump.manifest.documents.map((document) => ({ ...document, doc_form: document.doc_form ?? "" }));
     await loadDocumentRows(connection, "old", dump, documents, options);
-    const read = await chunkReader(connection, "old", options.signal);
+    const read = await chunkReader(connection, options.signal);
     const all = new Map<string, readonly ChunkWithChildren[]>();
     for (const document of documents) all.set(documentKey(document), await allOf(read(document)));
-    await keepComing(connection, "old", documents);
+    await keepComing(connection, documents);
     const both = [];
     for (const document of documents) {
       const found = rows.get(documentKey(document));

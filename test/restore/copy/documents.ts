@@ -1,11 +1,11 @@
+import type { DocumentFacts } from "../../../src/restore/copy/plan-copy.js";
+import { noRows, type ReadDocument } from "../../../src/restore/copy/read-dump.js";
 import {
   type DatasetDetails,
   type DocumentDetails,
   datasetFrom,
   documentFrom,
-} from "../../../src/restore/copy/details.js";
-import type { DocumentFacts } from "../../../src/restore/copy/plan-document.js";
-import { noRows } from "../../../src/restore/copy/read-dump.js";
+} from "../../../src/restore/copy/settings.js";
 
 /** The settings of a dataset; only the given ones are set. */
 export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {
@@ -18,18 +18,18 @@ export function documentDetails(more: Partial<DocumentDetails> = {}): DocumentDe
 }
 
 /** A complete document of the form `text_model` without rows. */
-export function documentFacts(more: Partial<DocumentFacts> = {}): DocumentFacts {
+export function documentFacts(given: Partial<DocumentFacts & ReadDocument> = {}): DocumentFacts {
+  const { details, rows, ...more } = { details: documentDetails(), rows: noRows, ...given };
   return {
     document: {
+      ...{ details, rows },
       ...{ dataset_id: "d", document_id: "a", doc_form: "text_model", status: "complete", error: null },
       ...{ total: 0, chunk_count: 0, child_chunk_count: 0, sweeps: 1 },
     },
-    ...{ doc_form: "text_model", dataset_key: "d" },
+    dataset_key: "d",
     dataset: datasetDetails(),
-    details: documentDetails(),
     refusal: null,
     earlier: null,
-    rows: noRows,
     ...more,
   };
 }

@@ -1,10 +1,9 @@
-import type { DatasetPlan, DocumentPlan, Loss } from "../../../src/restore/copy/copy-plan.js";
+import { countCopy, type DatasetPlan, type DocumentPlan, type Loss } from "../../../src/restore/copy/copy-plan.js";
 import {
   type Copied,
   type CopiedDocument,
   type CopyDifference,
   type CopyResult,
-  countCopy,
   statusOf,
 } from "../../../src/restore/copy/copy-result.js";
 import { idOf } from "../lost/made-result.js";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { countCopy, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import { countCopy } from "../../../src/restore/copy/copy-plan.js";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { type JournalFacts, noFacts } from "../../../src/restore/journal-facts.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
 import { idsOf, type Place, refusing, startPlace, upload } from "../../crawl/discover/discovering.js";
@@ -108,7 +109,10 @@ test.runIf(inFull)(
     });
     expect(rows).toMatchObject({ chunk_count: 5, child_chunk_count: 10 });
     expect(countCopy(plan)).toMatchObject({ datasets: 3, documents: 2, left_out: 0, there: 0, chunks: 6, children: 8 });
-    const same = await planOf(dump, await startTarget(), { isSameService: true, documents: [text] });
+    const same = await planOf(dump, await startTarget(), {
+      baseUrl: dump.manifest.service.base_url,
+      documents: [text],
+    });
     expect(same.plan.datasets).toHaveLength(1);
     expect(same.plan.datasets[0]?.documents).toMatchObject([
       { document_id: text, attachments: [{ id: "file", file: null }], attached: 1 },
@@ -156,7 +160,7 @@ test.runIf(inFull)(
     const target = await startTarget();
     const planIn = async (format: "jsonl" | "csv" | "parquet") => {
       const dump = await detailedDump(rows, [child("a", "a2", "k1", "below")], { formats: [format] });
-      return (await planOf(dump, target, { isSameService: true })).plan;
+      return (await planOf(dump, target, { baseUrl: dump.manifest.service.base_url })).plan;
     };
     const plan = await planIn("jsonl");
     expect(plan.datasets[0]?.documents).toMatchObject([{ chunks: 1, children: 1, characters: 10, attached: 1 }]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { documentFrom } from "../../../src/restore/copy/details.js";
-import { planDocument } from "../../../src/restore/copy/plan-document.js";
-import { formIn, noRows } from "../../../src/restore/copy/read-dump.js";
+import { planDocument } from "../../../src/restore/copy/plan-copy.js";
+import { formedDocuments, noRows } from "../../../src/restore/copy/read-dump.js";
+import { documentFrom } from "../../../src/restore/copy/settings.js";
 import { documentKey } from "../../../src/rows/row.js";
 import { datasetDetails, documentDetails, documentFacts } from "./documents.js";
 
@@ -27,7 +27,8 @@ test("the form comes from the document, or else from its details, or else from t
     const ids = { dataset_id: "d", document_id: "a" };
     const datasets = new Map([["d", datasetDetails({ doc_form: dataset })]]);
     const documents = new Map([[documentKey(ids), documentDetails({ doc_form: details })]]);
-    return formIn({ datasets, documents }, { ...ids, doc_form: document });
+    const listed = { ...documentFacts().document, ...ids, doc_form: document };
+    return formedDocuments({ documents: [listed] }, { datasets, documents })[0]?.doc_form;
   };
   expect(form("text_model", "qa_model", "hierarchical_model")).toBe("text_model");
   expect(form(null, "qa_model", "hierarchical_model")).toBe("qa_model");

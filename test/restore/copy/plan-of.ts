@@ -11,7 +11,8 @@ export function planOf(
 ): Promise<PlannedCopy> {
   return planCopy(target, {
     ...{ dump, documents: [], dataset: undefined, facts: noFacts },
-    ...{ memory: "200MB", signal: new AbortController().signal, progress: emptyCopyProgress(), isSameService: false },
+    ...{ memory: "200MB", signal: new AbortController().signal, progress: emptyCopyProgress() },
+    baseUrl: "https://other.example.com/v1",
     ...more,
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../src/dump/manifest.js";
-import { chooseDocuments, drawDocuments } from "../../../src/restore/copy/verify-against.js";
+import { chooseDocuments, drawDocuments } from "../../../src/restore/copy/compare-with-service.js";
 import { type JournalFacts, noFacts } from "../../../src/restore/journal-facts.js";
 
 const row = (document_id: string, dataset_id = "d", status: "complete" | "unstable" | "failed" = "complete") => ({

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Refusal } from "../../../src/demo/knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
+import { compareWithService } from "../../../src/restore/copy/compare-with-service.js";
 import { copyRun } from "../../../src/restore/copy/copy-run.js";
-import { compareWithService } from "../../../src/restore/copy/verify-against.js";
 import { documentId, uuid } from "../../demo/small-knowledge.js";
 import { inFull } from "../../rounds.js";
 import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";

@@ -2,67 +2,189 @@ import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf } from "../../duckdb/read-rows.js";
-import type { Dump } from "../../dump/open-dump.js";
+import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
+import { type Dump, openDump } from "../../dump/open-dump.js";
+import { StopError, UsageError } from "../../errors.js";
+import type { ReadProgress } from "../../read-progress.js";
 import { documentKey } from "../../rows/row.js";
+import { makeTemporaryFolder } from "../../temporary-folder.js";
 import { countOf } from "../../words.js";
+import { readJournalFacts } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
 import { compareCopy, compareSame, notProved, refuseUnread } from "../prove.js";
 import type { RowDifference } from "../result.js";
+import { refuseLinksBeside, type SessionOptions } from "../session.js";
 import {
   type DocumentPair,
   type DumpProgress,
   haveChildren,
+  isSameService,
+  openTarget,
   readLive,
   type TargetReading,
   type TargetService,
+  unknownDocuments,
 } from "../target.js";
-import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
 import { datasetIdOf } from "./copy-plan.js";
-import type { AppliedCopy, CopyDifference } from "./copy-result.js";
-import { type DumpDetails, detailsIn, readDetails } from "./details.js";
-import { formsIn, keepComing } from "./read-dump.js";
+import { type Against, type AppliedCopy, type CopyDifference, copyFolderOf, plainBaseUrl } from "./copy-result.js";
+import { formedDocuments, keepComing } from "./read-dump.js";
+import {
+  type CopiedDataset,
+  compareDataset,
+  compareDocument,
+  type DumpDetails,
+  detailsIn,
+  readDetails,
+} from "./settings.js";
+
+export interface AgainstOptions extends TargetService, Pick<SessionOptions, "folder" | "documents"> {
+  /** The share of the documents to compare, from 0 to 1; undefined: all. */
+  readonly sample?: number | undefined;
+  /** Updated during the comparison. */
+  readonly progress: AgainstProgress;
+}
+
+/** Progress of a comparison with a service; `done` counts documents. */
+export interface AgainstProgress extends ReadProgress, DumpProgress {}
+
+/**
+ * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only. Throws
+ * UsageError if the run or an option does not fit; StopError if a document cannot be read completely or nothing is left to compare.
+ */
+export async function compareWithService(options: AgainstOptions): Promise<Against> {
+  const { progress } = options;
+  const old = await openDump(options.folder, "nothing was compared");
+  const baseUrl = plainBaseUrl(options.baseUrl);
+  await refuseLinksBeside(old.folder);
+  const facts = await readJournalFacts(copyFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
+  const chosen = chooseDocuments(old.manifest, facts, options.documents);
+  const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
+  if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
+  const isSame = isSameService(old.manifest.service.base_url, baseUrl);
+  const copies = !facts.isBegun ? null : copiesOf(facts, isSame);
+  const onDocument = () => {
+    progress.step = "comparing";
+    progress.done++;
+  };
+  await using folder = await makeTemporaryFolder("restore");
+  const service = { ...options, baseUrl };
+  await using target = await openTarget(service, old.manifest.documents);
+  Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
+  const found = await compareLive({
+    ...{ api: target.client, service, name: "live", dir: folder.path, progress },
+    ...{ old, pairs, copies, onDocument },
+  });
+  return {
+    ...{ base_url: baseUrl, copies: copies !== null, documents: pairs.length, ...found.rows },
+    differences: found.differences,
+    notes: [...notes, ...partNotes(old, found)],
+  };
+}
+
+/** Notes on parts that were not compared: the run or the service does not have them, or the service accepts no such rows. */
+function partNotes(old: Dump, { unread, refused }: Pick<Comparison, "unread" | "refused">): readonly string[] {
+  const details = detailsIn(old);
+  const which = details === "auto" ? " of documents that do not look edited" : "";
+  const noDetails = `settings and metadata${which} were not compared: the run does not have them (details: true)`;
+  const noChildren = "child chunks were not compared: the run did not read them";
+  return [
+    ...(details === true ? [] : [noDetails]),
+    ...(old.manifest.options.child_chunks === "none" ? [noChildren] : []),
+    ...countsOf([unread.document, "document"], [unread.dataset, "dataset"]).map(
+      (text) => `settings and metadata of ${text} were not compared: the service did not return them`,
+    ),
+    ...countsOf([refused.chunks, "chunk"], [refused.child_chunks, "child chunk"]).map(
+      (text) => `${text} of the run: not compared, because the service accepts no blank ones`,
+    ),
+  ];
+}
+
+/** The documents to compare, and sentences about the others. */
+interface Chosen {
+  readonly pairs: readonly DocumentPair[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a
+ * journal the same documents. `ids`: the documents that the owner named; empty: all. Throws UsageError if the run lacks one.
+ */
+export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
+  const problems = unknownDocuments(manifest, ids);
+  if (problems.length > 0) throw new UsageError("The documents cannot be compared:", problems);
+  const named = new Set(ids);
+  const all = manifest.documents.filter(({ document_id }) => named.size === 0 || named.has(document_id));
+  const complete = all.filter(({ status }) => status === "complete");
+  const filtered = new Set(filteredDatasets(manifest.options));
+  const pairs = complete.flatMap(({ dataset_id, document_id }) => {
+    const old = { dataset_id, document_id };
+    if (!facts.isBegun) return filtered.has(dataset_id) ? [] : [{ old, live: old }];
+    return facts.documents.get(document_id)?.state === "restored" ? (copyPair(old, facts) ?? []) : [];
+  });
+  const left = (count: number, why: string) =>
+    count > 0 ? [`${countOf(count, "document")} of the run: not compared, ${why}`] : [];
+  const why = facts.isBegun ? "because the journal has no finished copy" : "as the job has a filter (status, keyword)";
+  const partial = left(all.length - complete.length, "as the run could not read all of it");
+  return { pairs, notes: [...partial, ...left(complete.length - pairs.length, why)] };
+}
+
+/** A document of the dump, and its copy according to the journal; undefined if it has none. */
+export function copyPair(
+  { dataset_id, document_id }: DocumentPair["old"],
+  { documents }: Pick<JournalFacts, "documents">,
+): DocumentPair | undefined {
+  const copy = documents.get(document_id);
+  const old = { dataset_id, document_id };
+  return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
+}
+
+/** Draws this share of the documents at random, at least one, and keeps their order. Each draw is different: repeated draws cover all. */
+export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
+  const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
+  const shuffled = pairs.map((pair) => ({ pair, place: random() })).sort((a, b) => a.place - b.place);
+  const drawn = new Set(shuffled.slice(0, count).map(({ pair }) => pair));
+  const note = `${countOf(count, "document")} of ${pairs.length}, drawn at random, ${count === 1 ? "was" : "were"} compared`;
+  return { pairs: pairs.filter((pair) => drawn.has(pair)), notes: [note, ...notes] };
+}
 
 /** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
-export async function compareLive(options: LiveOptions): Promise<Comparison & { readonly dump: Dump | undefined }> {
-  const { api, service, name, dir, progress, ...comparison } = options;
-  const { old, pairs, copies } = comparison;
+export async function compareLive({ api, service, name, dir, progress, ...compared }: LiveOptions) {
+  const { old, pairs, copies } = compared;
+  const { memory, signal } = service;
   const documents = pairs.map((pair) => pair.old);
   // A copy has child chunks only if the run has some. The same document may have new ones anywhere.
   const mayHaveNew = copies === null && old.manifest.options.child_chunks === "all";
   const hasChildren = mayHaveNew || haveChildren(old, documents);
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
   const { dump, ...live } = await readLive(api, service, reading, progress);
-  const found = dump ? await compareDumps({ ...comparison, live: dump, pairs: live.pairs }) : nothingCompared;
+  const found = dump
+    ? await compareDumps({ ...compared, live: dump, pairs: live.pairs, memory, signal })
+    : nothingCompared;
   const gone = live.gone.map(({ old: { document_id: id } }): CopyDifference => {
     return { level: "document", document_id: id, id, position: null, reason: "the service does not have it" };
   });
   return { ...found, dump, differences: [...gone, ...found.differences] };
 }
 
-/** The findings of a comparison, and how much was compared. */
-interface Comparison {
-  readonly differences: readonly CopyDifference[];
+const noDifferences: readonly CopyDifference[] = [];
+
+const nothingCompared = {
+  differences: noDifferences,
   /** Rows of the run that were compared. */
-  readonly rows: RowCounts;
+  rows: { chunks: 0, child_chunks: 0 },
   /** Blank rows of the run, which have no copy. */
-  readonly refused: RowCounts;
+  refused: { chunks: 0, child_chunks: 0 },
   /** How many documents and datasets have settings in the run, but not in the dump of the service. */
-  readonly unread: Readonly<Record<"document" | "dataset", number>>;
-}
-
-interface RowCounts {
-  readonly chunks: number;
-  readonly child_chunks: number;
-}
-
-const noRows: RowCounts = { chunks: 0, child_chunks: 0 };
-const nothingCompared: Comparison = {
-  ...{ differences: [], rows: noRows, refused: noRows },
   unread: { document: 0, dataset: 0 },
 };
 
-interface LiveOptions extends Omit<CompareOptions, "live">, Pick<TargetReading, "name" | "dir"> {
+/** The findings of a comparison, and how much was compared. */
+type Comparison = Readonly<typeof nothingCompared>;
+
+type Compared = Omit<CompareOptions, "live" | keyof TargetService>;
+
+interface LiveOptions extends Compared, Pick<TargetReading, "name" | "dir"> {
   readonly api: KnowledgeApi;
   readonly service: TargetService;
   readonly progress: DumpProgress;
@@ -84,7 +206,7 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     };
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
-    if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
+    if (copies) await keepComing(connection, formedDocuments(old.manifest, sides.old));
     const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
     const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };
@@ -98,8 +220,11 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
       signal.throwIfAborted();
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
-      const sentences = compareSettings(pair, copies !== null, sides, onUnread);
+      const before = sides.old.documents.get(documentKey(pair.old));
       const now = sides.live.documents.get(documentKey(pair.live));
+      if (before && !now) onUnread("document", pair.live.document_id);
+      const fields = sides.old.datasets.get(pair.old.dataset_id)?.fields;
+      const sentences = before && now ? compareDocument(before, now, copies && { fields }) : [];
       const mayBeDisabled = now?.enabled === false || now?.archived === true;
       const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
       const { listed, more } = await listRows(rows);
@@ -117,15 +242,6 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
 type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
 
 type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
-
-function compareSettings(pair: DocumentPair, areCopies: boolean, { old, live }: Sides, onUnread: OnUnread) {
-  const before = old.documents.get(documentKey(pair.old));
-  const now = live.documents.get(documentKey(pair.live));
-  if (before && now)
-    return compareDocument(before, now, areCopies ? { fields: old.datasets.get(pair.old.dataset_id)?.fields } : null);
-  if (before) onUnread("document", pair.live.document_id);
-  return [];
-}
 
 /** Counts the rows of the run that are left to compare, and those that cannot be copied. */
 async function countCompared(
@@ -185,7 +301,7 @@ async function listRows(
 }
 
 /** `2 chunks and 1 child chunk`; empty if there are none. */
-export function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
+function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
   const found = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
   return found.length > 0 ? [found.join(" and ")] : [];
 }
@@ -200,16 +316,13 @@ export interface Copies {
   readonly failed: ReadonlySet<string>;
 }
 
-interface CompareOptions {
+interface CompareOptions extends Pick<TargetService, "memory" | "signal"> {
   readonly old: Dump;
   /** A dump of the documents of all `pairs`, with `details` if the old one has them. */
   readonly live: Dump;
   readonly pairs: readonly DocumentPair[];
   /** Null: these are the same documents, with the same ids. */
   readonly copies: Copies | null;
-  /** Maximum memory of DuckDB, in its notation. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
   /** Called after each document. */
   readonly onDocument?: () => void;
 }
