@@ -96,8 +96,12 @@ export function settingsFrom(args: Omit<WriteArguments, "run">, { env, signal, v
     concurrency: numberFrom(args.concurrency),
     maxRps: numberFrom(args.maxRps),
     now: () => new Date(),
-    sleep: (milliseconds: number, ending: AbortSignal) => delay(milliseconds, undefined, { signal: ending }),
+    sleep: pause,
   };
+}
+
+export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return delay(milliseconds, undefined, { signal });
 }
 
 function numberFrom(text: unknown): number | undefined {
