@@ -7,7 +7,6 @@ import {
   emptyFacts,
   type Intent,
   type JournalLine,
-  lineSchema,
   type Made,
   type Outcome,
   type WriteFacts,
@@ -138,7 +137,7 @@ interface OpenOptions extends JournalOptions {
  */
 export async function openJournal(folder: string, { another = false, ...options }: OpenOptions): Promise<Journal> {
   const path = join(folder, fileName);
-  const { lines, open } = await readJournal(path, lineSchema);
+  const { lines, open } = await readJournal(path);
   await mkdir(folder, { recursive: true });
   const [first] = lines;
   const { checkOwn } = options;
@@ -153,7 +152,7 @@ export async function openJournal(folder: string, { another = false, ...options 
 /** The copies in a folder's journal; none if there is no journal. Throws StopError as in `openJournal`. Changes nothing. */
 export async function readJournalFacts(folder: string, id: JournalId): Promise<JournalFacts> {
   const path = join(folder, fileName);
-  const { lines } = await readJournal(path, lineSchema);
+  const { lines } = await readJournal(path);
   refuseOther(lines, id, path);
   const state = new JournalState();
   for (const line of lines) state.take(line);
