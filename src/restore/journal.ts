@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
 import { type JournalFacts, JournalState } from "./journal-facts.js";
-import { JournalFile, readJournal } from "./journal-file.js";
+import { type CheckOwn, JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
   type Intent,
@@ -13,18 +13,15 @@ import {
   type WriteRequest,
 } from "./journal-schema.js";
 
-/** The restore that a journal belongs to. */
+/** The run to restore from, and the service to restore to. */
 interface JournalId {
-  /** The run to restore from. */
   readonly runId: string;
-  /** The service to restore to. */
   readonly baseUrl: string;
 }
 
 export interface JournalOptions extends JournalId {
   readonly now: () => Date;
-  /** Rejects if another process has taken over. A process that was frozen learns of it only from this check. */
-  readonly checkOwn: () => Promise<void>;
+  readonly checkOwn: CheckOwn;
 }
 
 /**
@@ -69,7 +66,6 @@ export class Journal extends JournalState {
     await this.#options.checkOwn();
   }
 
-  /** Records the outcome of a write. */
   async conclude(
     { number }: Pick<Intent, "number">,
     outcome: Outcome["outcome"],
@@ -113,7 +109,7 @@ export class Journal extends JournalState {
     return this.#options.now().toISOString();
   }
 
-  /** Records a line. Calls may overlap: each line is applied and passed to the file before the next. */
+  /** Calls may overlap: each line is applied and passed to the file before the next. */
   async #note(line: JournalLine): Promise<void> {
     const lines = this.#beginning ? [this.#beginning, line] : [line];
     this.#beginning = undefined;
@@ -126,16 +122,15 @@ export class Journal extends JournalState {
   }
 }
 
-interface OpenOptions extends JournalOptions {
-  /** Whether to replace an existing journal even if it did not end. */
-  readonly another?: boolean;
-}
-
 /**
  * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. A new journal replaces one that
- * ended, which is kept under its start time. Throws StopError if it is damaged, not a journal, or of another run or service.
+ * ended or, with `another`, any; the old one is kept under its start time. Throws StopError if it is damaged, not a journal, or of
+ * another run or service.
  */
-export async function openJournal(folder: string, { another = false, ...options }: OpenOptions): Promise<Journal> {
+export async function openJournal(
+  folder: string,
+  { another = false, ...options }: JournalOptions & { readonly another?: boolean },
+): Promise<Journal> {
   const path = join(folder, fileName);
   const { lines, open } = await readJournal(path);
   await mkdir(folder, { recursive: true });

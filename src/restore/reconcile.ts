@@ -43,20 +43,17 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
   for (const intent of open) {
     const until = Math.min(latestLanding(intent, options), now() + settle + lockTime); // a clock may have been wrong
-    const onWait = () => log("info", waitingFor(intent, until));
+    const time = new Date(until).toISOString();
+    const waiting = `waiting until ${time} for an earlier write that the service has not answered and may still execute`;
+    const onWait = () => log("info", `${placeName(intent)}: ${waiting}`);
     const isSent = journal.sentAt(intent) !== undefined;
     const looked: Looked = isSent
       ? await lookForWrite(() => findEarlier(intent, options), until, options, onWait)
       : { kind: "not done" };
-    if (looked.kind === "found") await concludeFound(options, intent, looked.found);
+    if (looked.kind === "found") await concludeFound(options, intent, looked);
     else if (looked.kind === "not done") await journal.conclude(intent, "not done");
     else log("warn", `${placeName(intent)}: cannot determine the outcome of a write: ${looked.reason}`);
   }
-}
-
-function waitingFor(intent: Intent, until: number): string {
-  const time = new Date(until).toISOString();
-  return `${placeName(intent)}: waiting until ${time} for an earlier write that the service has not answered and may still execute`;
 }
 
 /** Looks for a write of an earlier process, at the place that its journal names. */

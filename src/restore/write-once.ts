@@ -93,13 +93,13 @@ export async function* writeOnce<T extends Answered, Other extends { readonly ki
   tries = mostLost,
 ): Waiting<Ended<T> | Other> {
   const { now, signal } = options;
-  let lost: Lost | undefined;
+  let lost: { readonly intent: Intent; readonly find: Find } | undefined;
   let busySince: number | undefined;
   let busyWait = 0;
   for (let count = 1; ; ) {
     signal.throwIfAborted();
-    const late = lost && (await findLate(options, lost));
-    if (late) return { ...late, wasLost: true };
+    const late = lost && (await look(lost.find)); // it may have taken effect after all
+    if (lost && late?.kind === "found") return { ...(await concludeFound(options, lost.intent, late)), wasLost: true };
     const planned = await decide();
     if (!("request" in planned)) return planned;
     const { intent, isLost, ...ended } = await sendOnce(options, planned, lost !== undefined);
@@ -132,29 +132,15 @@ export async function writeNow<T extends Answered>(
   }
 }
 
-/** A write whose answer was lost and that counts as not done. */
-interface Lost {
-  readonly intent: Intent;
-  readonly find: Find;
-}
-
-type Done = { readonly kind: "done"; readonly value: null } & Made;
-
-/** Checks whether a write that counts as not done took effect after all. */
-async function findLate(options: WriteOptions, { intent, find }: Lost): Promise<Done | undefined> {
-  const looked = await lookForWrite(find, options.now(), options);
-  return looked.kind === "found" ? concludeFound(options, intent, looked.found) : undefined;
-}
-
 /** Records that a write was found. */
 export async function concludeFound(
   { journal }: Pick<WriteOptions, "journal">,
   intent: Intent,
-  found: Found,
-): Promise<Done> {
+  { found }: Extract<Looked, { readonly kind: "found" }>,
+) {
   const made = { batch: null, isIndexed: null, ...found };
   await journal.conclude(intent, "done", made);
-  return { kind: "done", value: null, ...made };
+  return { kind: "done", value: null, ...made } as const;
 }
 
 async function sendOnce<T extends Answered>(
@@ -171,10 +157,7 @@ async function sendOnce<T extends Answered>(
   });
   const isLost = outcome.kind === "unknown";
   const sent = { intent, isLost };
-  if (outcome.kind === "done") {
-    const refused = await concludeDone(journal, intent, outcome.value);
-    return { ...refused, ...sent };
-  }
+  if (outcome.kind === "done") return { ...(await concludeDone(journal, intent, outcome.value)), ...sent };
   if (isLost) {
     signal.throwIfAborted(); // the write stays open for the next process
     log("warn", `${outcome.reason}; looking for the write in ${placeName(intent)}`);
@@ -183,7 +166,7 @@ async function sendOnce<T extends Answered>(
   const isLooked = isLost || (outcome.kind === "refused" && wasLost);
   const until = now() + (isLost && !outcome.isOver ? settle : 0);
   const looked: Looked = isLooked ? await lookForWrite(find, until, options) : { kind: "not done" };
-  if (looked.kind === "found") return { ...(await concludeFound(options, intent, looked.found)), ...sent };
+  if (looked.kind === "found") return { ...(await concludeFound(options, intent, looked)), ...sent };
   if (outcome.kind === "refused") {
     await journal.conclude(intent, "refused");
     const meaning = meaningOf(intent.write, outcome);
@@ -202,12 +185,12 @@ async function sendOnce<T extends Answered>(
 }
 
 async function concludeDone<T extends Answered>(journal: Journal, intent: Intent, value: T): Promise<SendEnd<T>> {
-  const made = madeIn(intent.write, value);
   if (intent.write === "disable chunk" && value !== null && "enabled" in value && value.enabled) {
     await journal.conclude(intent, "refused");
     const reason = "the service accepted the request, but left the chunk enabled";
     return { kind: "refused", status: 200, message: "", reason, meaning: "write" };
   }
+  const made = madeIn(intent.write, value);
   await journal.conclude(intent, "done", made);
   return { kind: "done", value, ...made };
 }
@@ -272,7 +255,6 @@ export function madeBy(ended: Ended<unknown>, deed: string): readonly string[] {
 const [firstLook, longestLook] = [200, 10_000];
 const longWait = 60_000;
 
-/** The result of looking for a write. */
 export type Looked =
   | { readonly kind: "found"; readonly found: Found }
   | { readonly kind: "not done" }
@@ -312,10 +294,7 @@ export function placeName({ dataset_id, document_id }: Intent): string {
   return document_id === null ? `dataset ${dataset_id}` : `document ${document_id}`;
 }
 
-/**
- * Works on several documents at once, and returns the results in order. The first error stops the others, and
- * becomes the rejection.
- */
+/** Works on several documents at once, and returns the results in order. The first error stops the others, and becomes the rejection. */
 export async function sideBySide<T, Result>(
   documents: readonly T[],
   { concurrency, signal }: Pick<WriteOptions, "concurrency" | "signal">,
@@ -349,17 +328,13 @@ async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promi
   signal.throwIfAborted();
 }
 
-interface InterleaveOptions extends RestOptions {
-  /** Called with the number of waiting tasks. */
-  readonly onWaiting?: (count: number) => void;
-}
-
 /**
- * Runs tasks alternately, never two at once. A waiting task lets the others run, so that their waits overlap. Returns the results in order.
+ * Runs tasks alternately, never two at once. A waiting task lets the others run, so that their waits overlap. Returns the results in
+ * order. `onWaiting`: called with the number of waiting tasks.
  */
 export async function interleave<T>(
   tasks: readonly Waiting<T>[],
-  { onWaiting = () => {}, ...options }: InterleaveOptions,
+  { onWaiting = () => {}, ...options }: RestOptions & { readonly onWaiting?: (count: number) => void },
 ): Promise<readonly T[]> {
   const results: T[] = [];
   const waiting = new Map<number, number>();
