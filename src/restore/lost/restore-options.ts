@@ -1,13 +1,6 @@
 import * as v from "valibot";
 import type { Decision } from "../../compare/lost/decisions.js";
-import {
-  isMissed,
-  level,
-  planCounts,
-  position,
-  type RestorePlan,
-  restorePlan,
-} from "../../compare/lost/restore-plan.js";
+import { isMissed, level, planCounts, position, restorePlan } from "../../compare/lost/restore-plan.js";
 import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
@@ -67,7 +60,7 @@ const appliedRow = result({
 export type AppliedRow = v.InferOutput<typeof appliedRow>;
 export type RowOutcome = AppliedRow["outcome"];
 
-/** The results of a restore's writes. `writes`: requests sent, including those of earlier processes of the same journal, unless they wrote only other documents. */
+/** `writes`: requests sent, including those of earlier processes of the same journal, unless they wrote only other documents. */
 const applied = result({ rows: listOf(appliedRow), writes: count });
 export type Applied = v.InferOutput<typeof applied>;
 
@@ -103,18 +96,23 @@ export const restoreResult = v.pipe(
   v.title("Result of kbdump restore --json"),
 );
 export type RestoreResult = v.InferOutput<typeof restoreResult>;
-type RestoreStatus = RestoreResult["status"];
-
-type Outcome = Pick<RestoreResult, "plan" | "applied" | "differences">;
 
 /** Decides the status from the plan, the writes and the proof. */
-export function statusOf({ plan, applied, differences }: Outcome): RestoreStatus {
+export function statusOf({
+  plan: { documents },
+  applied,
+  differences,
+}: Pick<RestoreResult, "plan" | "applied" | "differences">): RestoreResult["status"] {
   if (differences !== null && differences.length > 0) return "different";
   const hasWritten = applied !== null && (applied.rows.length > 0 || applied.writes > 0);
-  if (!hasWritten && isNothingToRestore(plan)) return "nothing to restore";
+  const hasPlan = documents.some(
+    ({ refused, restores, listed }) => refused !== null || restores.length > 0 || listed.length > 0,
+  );
+  if (!hasWritten && !hasPlan) return "nothing to restore";
   if (applied === null) return "planned";
   const isUnproved = differences === null && applied.writes > 0;
-  if (isUnproved || applied.rows.some(isMissing) || plan.documents.some(isIncomplete)) return "partial";
+  const isIncomplete = documents.some(({ refused, listed }) => refused !== null || listed.some(isMissed));
+  if (isUnproved || isIncomplete || applied.rows.some(isMissing)) return "partial";
   return hasWritten ? "proved" : "planned";
 }
 
@@ -123,23 +121,8 @@ export function isMissing({ outcome }: AppliedRow): boolean {
   return outcome !== "written" && outcome !== "there";
 }
 
-function isIncomplete({ refused, listed }: RestorePlan["documents"][number]): boolean {
-  return refused !== null || listed.some(isMissed);
-}
-
-/** Whether no manual edit is lost; the service made all other lost rows. */
-function isNothingToRestore({ documents }: RestorePlan): boolean {
-  return documents.every(
-    ({ refused, restores, listed }) => refused === null && restores.length === 0 && listed.length === 0,
-  );
-}
-
-/** The steps of a restore, in order. */
-type RestoreStep = "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
-
-/** The progress of a restore. */
 export interface RestoreProgress {
-  step: RestoreStep;
+  step: "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
   /** Chunks to change, including those with only changed children, and how many are done. */
   chunks: number;
   chunksDone: number;
@@ -149,7 +132,6 @@ export interface RestoreProgress {
   dump: RunProgress | undefined;
 }
 
-/** The progress at the start. */
 export function emptyRestoreProgress(): RestoreProgress {
   return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
 }
