@@ -59,10 +59,8 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
 /** Looks for a write of an earlier process, at the place that its journal names. */
 async function findEarlier(intent: Intent, options: ReconcileOptions): Promise<Found | undefined> {
   const place = placeOf(intent, options.journal);
-  if (!place) return undefined;
-  return intent.write === "add chunks" && intent.rows !== null
-    ? findAddition(intent, place, options)
-    : findWrite(intent, place, options);
+  const find = intent.write === "add chunks" && intent.rows !== null ? findAddition : findWrite;
+  return place && find(intent, place, options);
 }
 
 /** The dataset and document in the service that a write went to; undefined if the journal has no copy of them. */
@@ -152,13 +150,9 @@ async function findWrite(facts: WriteFacts, place: Place, { api, journal }: Find
   }
 }
 
-async function findAddedChunk(
-  { texts_sha256, equal = [] }: WriteFacts,
-  place: Place,
-  api: KnowledgeApi,
-): Promise<Found | undefined> {
-  const chunks = await readHashes(api, place);
-  const added = chunks.findLast(({ id, hash }) => hash === texts_sha256 && !equal.includes(id));
+async function findAddedChunk(facts: WriteFacts, place: Place, api: KnowledgeApi): Promise<Found | undefined> {
+  const { texts_sha256, equal = [] } = facts;
+  const added = (await readHashes(api, place)).findLast(({ id, hash }) => hash === texts_sha256 && !equal.includes(id));
   return added && { ids: [added.id], isIndexed: isIndexed(added) };
 }
 
@@ -182,13 +176,8 @@ async function findChild(facts: WriteFacts, place: Place, api: KnowledgeApi): Pr
 
 function hasState(document: Listed, action: string | null | undefined): boolean {
   const { enabled, archived } = stateOf(document);
-  const done = new Map([
-    ["enable", enabled],
-    ["disable", !enabled],
-    ["archive", archived],
-    ["un_archive", !archived],
-  ]);
-  return done.get(action ?? "") === true;
+  const states = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived };
+  return Object.entries(states).some(([name, isDone]) => name === action && isDone);
 }
 
 /** The state of a document, from the service's answer. */
