@@ -77,15 +77,14 @@ export type WriteArguments = Arguments<typeof runPositional & typeof writeOption
 /** The problems of the shared arguments. */
 export async function problemsOf(args: WriteArguments, { openTerminal }: Surroundings): Promise<readonly Problem[]> {
   const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // slow to load; --help does not need it
+  const noTerminal =
+    "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
   return [
     ...checkIds("--document", itemsOf(args.document)),
     ...checkServiceFlags(args),
     ...(args.apply && !args.yes && openTerminal === undefined ? [{ path: "--apply", message: noTerminal }] : []),
   ];
 }
-
-const noTerminal =
-  "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
 
 /** The settings of both commands that do not depend on a folder. */
 export function settingsFrom(args: Omit<WriteArguments, "run">, { env, signal, view }: Environment) {
@@ -108,15 +107,11 @@ function numberFrom(text: unknown): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** Says that the variable with the key of a restore is not set. */
-function unset(name: string): string {
-  const why = "restore and copy need a separate key with write access";
-  return `the variable ${name} is not set; ${why}. Set it: export ${name}=…`;
-}
-
 /** Reads the key of a restore. Throws UsageError if the variable is not set. */
 export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<string> {
-  if (env[name] === undefined) throw new UsageError(`no key: ${unset(name)}`, []);
+  const why = "restore and copy need a separate key with write access";
+  if (env[name] === undefined)
+    throw new UsageError(`no key: the variable ${name} is not set; ${why}. Set it: export ${name}=…`, []);
   const { readKey } = await import("../../job/read-key.js");
   return readKey({ apiKeyEnv: name }, env);
 }
