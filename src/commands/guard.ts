@@ -162,7 +162,6 @@ const demoEnds =
 
 const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 
-/** Runs the job once to make a backup. */
 async function backUp(job: Job, { env, signal, view }: Environment): Promise<RunResult> {
   const { runJob } = await import("../run/run-job.js"); // slow to load
   const progress = emptyRunProgress();
@@ -204,7 +203,6 @@ function withNext(error: unknown, next: Invocation): unknown {
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
-/** Shows what the re-index destroyed, and restores it if the user confirms. */
 async function restore(
   { job, backup, key }: { readonly job: Job; readonly backup: string; readonly key: string },
   args: GuardArguments,

@@ -52,13 +52,11 @@ export const noFacts: JournalFacts = newFacts();
 export interface Addition {
   /** How many chunks of the dump's document come before the first added one. */
   readonly first: number;
-  /** How many chunks were added. */
   readonly rows: number;
   /** Ids at the service, in order; null if the answer was lost and the chunks were not found, so they may still appear. */
   readonly ids: readonly string[] | null;
 }
 
-/** A write in a journal, and what is known about it. */
 interface JournaledWrite {
   readonly intent: Intent;
   /** The dump made before it; null for a copy. */
@@ -172,7 +170,6 @@ export class JournalState {
     return this.#documents.get(documentId) ?? [];
   }
 
-  /** Whether the document has a write after the one with this number. */
   isWrittenAfter(documentId: string, number: number): boolean {
     return this.#writesTo(documentId).some(({ intent }) => intent.number > number);
   }
@@ -203,7 +200,6 @@ export class JournalState {
     return [...rows.values()].filter(({ id }) => !this.#givenUp.has(id));
   }
 
-  /** Chunks that writes left unindexed. */
   get unindexed(): readonly WrittenRow[] {
     return this.written.filter((row) => row.level === "chunk" && !row.is_indexed);
   }

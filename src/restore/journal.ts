@@ -74,7 +74,6 @@ export class Journal extends JournalState {
     await this.#note({ kind: "outcome", number, outcome, ids, batch, indexed: isIndexed, time: this.#time() });
   }
 
-  /** Records that a chunk in the target must no longer be repaired. */
   giveUp(id: string): Promise<void> {
     return this.#note({ kind: "given up", id, time: this.#time() });
   }
@@ -89,7 +88,6 @@ export class Journal extends JournalState {
     return this.#note({ kind: "restored", document_id: documentId, time: this.#time() });
   }
 
-  /** Records that the copy of a document is gone from the target. */
   forget(documentId: string): Promise<void> {
     return this.#note({ kind: "forgotten", old_id: documentId, time: this.#time() });
   }

@@ -14,10 +14,8 @@ import {
   textsHash,
 } from "./target-rows.js";
 
-/** The columns of a chunk that a proof compares. */
 type Chunk = Omit<StandingChunk, "document_id">;
 
-/** The paired rows of one document. */
 interface Pairs {
   readonly chunks: AsyncIterable<RowPair<Chunk>>;
   readonly children: AsyncIterable<RowPair<StandingChild>>;
@@ -127,7 +125,6 @@ export async function* compareCopy(
   yield* findDifferences("child_chunk", children, childRules);
 }
 
-/** The writes of a restore to one document. */
 interface Restored {
   readonly documentId: string;
   /** All writes in the journal: `journal.written`. */

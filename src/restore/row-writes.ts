@@ -5,7 +5,6 @@ import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import type { WriteFacts } from "./journal-schema.js";
 import { childHash, keywordsHash, type StandingChild, type StandingChunk, textsHash } from "./target-rows.js";
 
-/** The document of the target that gets the rows. */
 export interface RowPlace {
   readonly writer: Writer;
   readonly place: Place;

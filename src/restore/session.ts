@@ -14,19 +14,13 @@ import { openTarget, type TargetService, targetLabels } from "./target.js";
 import type { WriteOptions } from "./write-once.js";
 
 /** The checked settings shared by a restore and a copy. Ids are in lower case, times in milliseconds. */
-export interface SessionOptions extends TargetService {
-  /** Folder of the run. */
+export interface SessionOptions extends TargetService, Pick<WriteOptions, "settle" | "lockTime" | "sleep"> {
   readonly folder: string;
   /** Ids of documents of the run; empty: all of them. */
   readonly documents: readonly string[];
   readonly apply: boolean;
   /** Maximum time for one write. */
   readonly timeout: number;
-  /** How long a write without an answer may still take effect. */
-  readonly settle: number;
-  /** How long the service may lock a document while it adds chunks. */
-  readonly lockTime: number;
-  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and releases its folder. */

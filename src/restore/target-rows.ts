@@ -11,7 +11,6 @@ export type StandingChunk = Readonly<ReturnType<typeof standingChunk>>;
 
 export type StandingChild = Readonly<ReturnType<typeof standingChild>>;
 
-/** The texts that identify a chunk. */
 type Said = Pick<ChunkTexts, "content" | "answer">;
 
 /**
@@ -50,7 +49,6 @@ export function textsHash({ content, answer }: Said): string {
   return hashOf([content, answer ?? ""]);
 }
 
-/** SHA-256 of the text of a child chunk, in hex. */
 export function childHash(content: string): string {
   return hashOf([content]);
 }
@@ -71,12 +69,10 @@ function hashOf(value: unknown): string {
 /** Maximum readings of a list that changes during the read. */
 const readings = 3;
 
-/** The chunks of a document, in order. */
 export function readStandingChunks(api: KnowledgeApi, place: Place): Promise<readonly StandingChunk[]> {
   return readAll(() => readChunkPages(api, place), standingChunk);
 }
 
-/** The children of a chunk, in order. */
 export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): Promise<readonly StandingChild[]> {
   return readAll(() => readChildChunkPages(api, place, chunkId), standingChild);
 }

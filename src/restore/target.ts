@@ -53,7 +53,6 @@ function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
 export interface TargetReading {
   /** The name of the job and its folder: the dump is made `before` or `after` the writes, or without writes (`live`). */
   readonly name: keyof typeof consequences;
-  /** The parent folder. */
   readonly dir: string;
   readonly documents: readonly TargetDocument[];
   /** Whether any of them has child chunks: then every child list is read. */
@@ -162,7 +161,6 @@ export function unknownDocuments({ documents }: Manifest, ids: readonly string[]
     .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
-/** Whether some documents have child chunks in the dump. */
 export function haveChildren({ manifest }: Dump, documents: readonly TargetDocument[]): boolean {
   const ids = new Set(documents.map(({ document_id }) => document_id));
   return manifest.documents.some(({ document_id, child_chunk_count }) => child_chunk_count > 0 && ids.has(document_id));

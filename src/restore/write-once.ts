@@ -9,28 +9,24 @@ import type { Journal } from "./journal.js";
 import type { Intent, Made, Write, WriteFacts } from "./journal-schema.js";
 import { isIndexed } from "./target-rows.js";
 
-/** The rules for writing. Times are in milliseconds. */
 export interface WriteOptions {
   readonly api: KnowledgeApi;
   readonly writer: Writer;
   readonly journal: Journal;
   /** Ends the work between two requests, which then rejects with the reason. */
   readonly signal: AbortSignal;
-  /** How many documents to write at once. */
   readonly concurrency: number;
-  /** How long to look for a write without an answer. */
+  /** How long to look for a write without an answer, which may still take effect, in milliseconds. */
   readonly settle: number;
-  /** How long the service may lock a document while it adds chunks. */
+  /** How long the service may lock a document while it adds chunks, in milliseconds. */
   readonly lockTime: number;
   readonly log: Log;
-  /** Called for each request. */
   readonly onWrite?: () => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A planned write that is not sent yet. */
 export interface PlannedWrite<T> {
   readonly facts: WriteFacts;
   readonly request: PreparedWrite<T>;
@@ -132,7 +128,6 @@ export async function writeNow<T extends Answered>(
   }
 }
 
-/** Records that a write was found. */
 export async function concludeFound(
   { journal }: Pick<WriteOptions, "journal">,
   intent: Intent,
@@ -322,7 +317,6 @@ export type Waiting<T> = AsyncGenerator<number, T, void>;
 
 type RestOptions = Pick<WriteOptions, "signal" | "now" | "sleep">;
 
-/** Waits. Rejects with the reason of the signal. */
 async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promise<void> {
   await sleep(milliseconds, signal).catch(() => {});
   signal.throwIfAborted();

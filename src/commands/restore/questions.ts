@@ -26,7 +26,6 @@ export async function openQuestions(
   return dialogue;
 }
 
-/** The last question: whether to send the writes. */
 export async function askToSend(
   writes: number,
   baseUrl: string,

@@ -61,13 +61,11 @@ export interface Trouble {
   /** Id of the document, or of the dataset. */
   readonly id: string;
   readonly row: PositionedRow | null;
-  /** The reason as a sentence. */
   readonly reason: string;
   /** The next step, unless the reason or a command below says it. */
   readonly next?: string;
 }
 
-/** Names of documents and datasets by id. */
 type Names = ReadonlyMap<string, string | null>;
 
 /** Troubles below the document or dataset that has them, in order of first appearance. `most`: how many to show of each. */

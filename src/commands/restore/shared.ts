@@ -47,7 +47,6 @@ export const paceOptions = {
   ...comparisonMemoryOption,
 } as const satisfies Options;
 
-/** The options that `restore` and `copy` share. */
 export const writeOptions = {
   document: {
     type: "string",
@@ -68,13 +67,11 @@ export const writeOptions = {
   ...paceOptions,
 } as const satisfies Options;
 
-/** The arguments that both commands share. */
 export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
   readonly concurrency?: unknown;
   readonly to?: string | undefined;
 };
 
-/** The problems of the shared arguments. */
 export async function problemsOf(args: WriteArguments, { openTerminal }: Surroundings): Promise<readonly Problem[]> {
   const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // slow to load; --help does not need it
   const noTerminal =
@@ -118,10 +115,8 @@ export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<str
 
 type Ended = RestoreResult | CopyResult;
 
-/** The parts that differ between a restore and a copy. */
 interface Work<Result, Answer> {
   readonly progress: WriteProgress;
-  /** Shows the plan, and asks whether to write it. */
   readonly ask: (planned: Result) => Promise<Answer>;
   /** Restores or copies. Calls `confirm` before the first write. */
   readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;

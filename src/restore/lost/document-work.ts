@@ -9,7 +9,6 @@ import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } f
 import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 import type { RestoreProgress } from "./restore-options.js";
 
-/** The document to write, and the known facts about it. */
 export class DocumentWork implements RowPlace {
   readonly options: ApplyOptions;
   readonly writer: Writer;
@@ -27,7 +26,6 @@ export class DocumentWork implements RowPlace {
     this.docForm = docForm;
   }
 
-  /** A chunk of the document as it is now. */
   async read(chunkId: string): Promise<StandingChunk> {
     return standingChunk(await this.options.api.chunk(this.place, chunkId));
   }

@@ -25,7 +25,6 @@ export async function checkFree(path: string): Promise<void> {
 const cannotUse = "The plan file cannot be used:";
 const taken = "it is there already, and may hold your decisions; name another file";
 
-/** Returns a function that writes a plan file, from the plan and its comparison. */
 export function planFileWriter(path: string, { run_id, job }: Manifest) {
   return async (connection: Connection, compared: ComparedRuns, plan: RestorePlan): Promise<void> => {
     const file = await open(path, "wx", 0o600).catch((error: unknown) => {
@@ -197,7 +196,6 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
 
 const mostProblems = 20;
 
-/** The row in a line; undefined if there is none. */
 function parsed(line: string): object | undefined {
   try {
     const rows: unknown = parse(line);

@@ -6,7 +6,6 @@ import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
 
-/** The checked settings of `restore`. */
 export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   /** Folder of a newer run of the same job, to plan without any request. */
   readonly against: string | undefined;
@@ -14,19 +13,16 @@ export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   readonly addManualEdits: boolean;
   /** A plan file with the owner's decisions. */
   readonly plan: string | undefined;
-  /** The plan file to write. */
   readonly planOut: string | undefined;
   /** Base URL of the service to restore to; undefined: the run's service. */
   readonly to: string | undefined;
   /** The service in the owner's settings, which must match the run's unless `to` is given; undefined: they name none. */
   readonly own: OwnService | undefined;
-  /** Updated during the work. */
   readonly progress: RestoreProgress;
   /** Called before the first write to ask whether to execute the plan. Called only with `apply`. */
   readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
 }
 
-/** A service that a job file or the environment names. */
 export interface OwnService {
   readonly url: string;
   /** The source of the URL, for messages: the path of the job file, or the name of the variable. */
