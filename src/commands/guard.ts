@@ -82,12 +82,8 @@ async function problemsOf(args: GuardArguments): Promise<readonly Problem[]> {
   checkJobIsNamed("guard", args);
   const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const documents = itemsOf(args.document);
-  return [
-    ...checkIds("--document", documents),
-    ...(documents.length === 0
-      ? [{ path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" }]
-      : []),
-  ];
+  const none = { path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" };
+  return documents.length === 0 ? [none] : checkIds("--document", documents);
 }
 
 /** Throws UsageError that names everything guard needs and lacks, because guard must not find that out after the re-index has begun. */
@@ -96,20 +92,18 @@ function requireAll(
   { apiKeyEnv, apiKeyFile, apiKeyCommand }: Job["service"],
   { env, openTerminal }: Surroundings,
 ): void {
-  const isInVariable = apiKeyFile === undefined && apiKeyCommand === undefined;
+  const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
+  const unset = (name: string, use: string) =>
+    env[name]?.trim()
+      ? []
+      : [{ path: "", message: `the variable ${name} is not set; guard ${use}. Set it: export ${name}=…` }];
   const missing = [
-    yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }],
-    isInVariable && !env[apiKeyEnv]?.trim() ? [unset(apiKeyEnv, "reads with this key")] : [],
-    env[keyEnv]?.trim() ? [] : [unset(keyEnv, "writes with this key, which needs write access")],
-  ].flat();
+    ...(yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
+    ...(apiKeyFile === undefined && apiKeyCommand === undefined ? unset(apiKeyEnv, "reads with this key") : []),
+    ...unset(keyEnv, "writes with this key, which needs write access"),
+  ];
   if (missing.length > 0) throw new UsageError("guard cannot start:", missing);
 }
-
-function unset(name: string, use: string): Problem {
-  return { path: "", message: `the variable ${name} is not set; guard ${use}. Set it: export ${name}=…` };
-}
-
-const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
 
 async function guard(args: GuardArguments, environment: Environment): Promise<number> {
   const { env, signal, view } = environment;
@@ -213,13 +207,9 @@ async function restore(
   const { allowHttp, concurrency, maxRps } = job.service;
   const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps };
   const progress = emptyRestoreProgress();
-  const settings = {
-    ...settingsFrom(given, environment),
-    ...{ folder: backup, against: undefined, documents: [] },
-    ...{ key, own: undefined, to: undefined },
-    ...{ plan: undefined, planOut: undefined, addManualEdits: false },
-    progress,
-  };
+  const nothing = { against: undefined, own: undefined, to: undefined, plan: undefined, planOut: undefined };
+  const chosen = { ...nothing, folder: backup, documents: [], addManualEdits: false };
+  const settings = { ...settingsFrom(given, environment), ...chosen, key, progress };
   const ask = async (planned: RestoreResult) => {
     if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
     return askToApply(planned, args.yes, environment);
