@@ -185,10 +185,7 @@ export class JournalState {
     return new Set([...this.open, ...this.unindexed].flatMap(({ document_id }) => document_id ?? []));
   }
 
-  /**
-   * The rows of the target that writes made or changed, except those that were given up, in the order of their first write; later writes to
-   * a row add to the earlier ones.
-   */
+  /** The rows of the target that writes made or changed and that were not given up, in the order of their first write. */
   get written(): readonly WrittenRow[] {
     const rows = new Map<string, WrittenRow>();
     for (const { intent, outcome } of this.#writes.values()) {

@@ -82,10 +82,7 @@ export class JournalFile {
     this.#replaces = replaces;
   }
 
-  /**
-   * Adds a line; it is on disk when this resolves. Lines are in the order of the calls. Rejects with the reason of `checkOwn`, and
-   * with StopError if the disk write fails; then every later call fails too.
-   */
+  /** Adds a line, in the order of the calls. It is on disk when this resolves. After a disk failure, every call rejects with StopError. */
   append(line: object): Promise<void> {
     const added = this.#writing.then(() => this.#add(JSON.stringify(line)));
     this.#writing = added.catch(() => {});

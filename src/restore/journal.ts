@@ -42,10 +42,7 @@ export class Journal extends JournalState {
     this.#options = options;
   }
 
-  /**
-   * Begins or continues a journal. Its first line is recorded together with the next one. `undo`: the folder of the dump made before
-   * the following writes; null for a copy.
-   */
+  /** Begins or continues a journal, with the next line. `undo`: the folder of the dump made before the following writes; null for a copy. */
   beginWith(undo: string | null): void {
     const { runId, baseUrl } = this.#options;
     this.#beginning = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() };

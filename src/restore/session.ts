@@ -34,10 +34,7 @@ export interface Session extends AsyncDisposable {
   readonly writing: WriteOptions;
 }
 
-/**
- * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. Throws BusyError if
- * another restore of the run is active; StopError if a link is in its place, or the journal cannot be used.
- */
+/** `another`: replaces an existing journal. Throws BusyError if another restore is active; StopError if the journal cannot be used. */
 export async function openSession(
   run: Dump,
   folder: string,

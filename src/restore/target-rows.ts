@@ -13,10 +13,7 @@ export type StandingChild = Readonly<ReturnType<typeof standingChild>>;
 
 type Said = Pick<ChunkTexts, "content" | "answer">;
 
-/**
- * Reads a chunk from an answer of the service or a row of a dump, which have the same fields. A field of the wrong type counts as
- * missing.
- */
+/** From an answer of the service or a row of a dump, which have the same fields. A field of the wrong type counts as missing. */
 export function standingChunk(record: RawRecord) {
   const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
   const words: readonly string[] | null = Array.isArray(keywords) ? keywords.map(String) : null;

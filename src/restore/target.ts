@@ -100,10 +100,7 @@ function targetJob(
   return jobFromDraft(draft);
 }
 
-/**
- * Reads the state of documents at the service. Returns only the refused documents. An older service
- * that does not report the state of a document refuses the write itself.
- */
+/** Finds the refused documents. An older service that does not report the state of a document refuses the write itself. */
 export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
   const refusals = new Map<string, Refusal>();
   const read = async (document: TargetDocument) => {

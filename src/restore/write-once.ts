@@ -322,10 +322,7 @@ async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promi
   signal.throwIfAborted();
 }
 
-/**
- * Runs tasks alternately, never two at once. A waiting task lets the others run, so that their waits overlap. Returns the results in
- * order. `onWaiting`: called with the number of waiting tasks.
- */
+/** Runs tasks alternately, never two at once, so that their waits overlap. `onWaiting`: called with the number of waiting tasks. */
 export async function interleave<T>(
   tasks: readonly Waiting<T>[],
   { onWaiting = () => {}, ...options }: RestOptions & { readonly onWaiting?: (count: number) => void },

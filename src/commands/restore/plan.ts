@@ -31,10 +31,7 @@ import { applyCommand, mustKnow, placeOf, placesOf, troublesIn, unapplied, verdi
 /** Maximum documents, rows to write of each, and other rows of each to show. */
 const most = { documents: 100, written: 50, others: 10 };
 
-/**
- * Renders the plan of a restore: for each document the rows to write and the rows left alone, then totals, warnings and the next
- * commands. Without an invocation, it shows no commands, because a question follows.
- */
+/** Renders the plan of a restore. Without an invocation, it shows no commands, because a question follows. */
 export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, against, plan, counts } = result;
   const target = against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);

@@ -122,10 +122,7 @@ interface Work<Result, Answer> {
   readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
 }
 
-/**
- * Executes a restore or a copy. Shows its progress, but not while a question is on the terminal. The results have the folders of
- * runs under the names that users know.
- */
+/** Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users know. */
 export async function watchWork<Result extends Ended, Answer>(
   { progress, ask, execute }: Work<Result, Answer>,
   { names, view }: Environment,
@@ -184,10 +181,7 @@ export async function workAndPrint<Result extends Ended, Answer>(
   return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
 }
 
-/**
- * Prints the warnings and the result, and returns the exit code. Throws InterruptedError if the user refused to write the plan.
- * `whole`: the result for `--json`.
- */
+/** Throws InterruptedError if the user refused to write the plan. `whole`: the result for `--json`. */
 export async function printEnded(
   ended: Ended,
   render: (page: Page) => string,

@@ -23,11 +23,7 @@ import {
 } from "./document-work.js";
 import type { Applied, AppliedRow } from "./restore-options.js";
 
-/**
- * Executes a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
- * journal stays open, so that the proof of the restore can end it. Rejects with StopError if the key is refused, and with the
- * reason of the signal.
- */
+/** Writes several documents at once, one write at a time in each. The journal stays open, so that the proof can end it. */
 export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
   const { journal, progress } = options;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
@@ -113,10 +109,7 @@ function resultOfBoth(texts: Landed | undefined, end: Landed): Result {
   return { ...resultOf(end), target_id: texts?.id ?? null, outcome: "still enabled" };
 }
 
-/**
- * Writes the texts of one chunk: to its target, or as a new chunk after the last one. Without texts, only checks the chunk of its
- * children.
- */
+/** Writes the texts of one chunk: to its target, or as a new one. Without texts, only checks the chunk of its children. */
 async function* textsOf(work: DocumentWork, { chunk_id, target, texts, equal, children }: ChunkRestore): Landing {
   if (!target && texts) return yield* addTexts(work, chunk_id, texts, equal);
   if (!target) return { kind: "failed", id: null, reason: "the plan names no chunk of the target" };

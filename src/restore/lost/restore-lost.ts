@@ -36,11 +36,7 @@ import {
   statusOf,
 } from "./restore-options.js";
 
-/**
- * Restores the losses of a re-index in the documents of a run: plans the restore and, with `apply`, writes and proves it. Rejects with
- * UsageError if it is refused as a whole, BusyError if another restore of the run is active, StopError if the service or
- * the disk ends it, and with the reason of `options.signal`.
- */
+/** Plans how to restore the losses of a re-index and, with `apply`, writes and proves it. Throws UsageError if it is refused as a whole. */
 export const restoreLost: RestoreLost = async (given) => {
   const old = await openDump(given.folder, "nothing was restored");
   checkOlder(old, given.documents);
@@ -171,10 +167,7 @@ function undosOf(journal: Journal): readonly string[] {
 
 const alsoUndo = "is part of the undo, too: it has the documents that the earlier restore did not write";
 
-/**
- * Dumps the documents of written rows, and compares each with its state before its first write. Returns the unannounced differences.
- * Throws StopError if a document could not be read completely: then nothing is proved.
- */
+/** Compares the documents of written rows with their state before the first write. Returns the differences that no write explains. */
 async function proveWritten(
   { old, options }: RestoreContext,
   { folder, journal, api }: Session,
