@@ -185,11 +185,7 @@ export function stateOf({ enabled, archived }: Listed) {
   return { enabled: enabled !== false, archived: archived === true };
 }
 
-export interface StandingField {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-}
+export type StandingField = Readonly<Record<"id" | "name" | "type", string>>;
 
 /** The metadata fields of a dataset, and whether it shows the built-in ones. */
 export async function readFields(api: KnowledgeApi, datasetId: string) {

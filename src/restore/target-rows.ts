@@ -75,9 +75,9 @@ export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): 
 }
 
 /** A chunk of the service without its texts, so that a whole document's texts need not fit into memory. */
-export interface HashedChunk extends Pick<StandingChunk, "id" | "enabled" | "status" | "attachment_ids" | "position"> {
+export type HashedChunk = Pick<StandingChunk, "id" | "enabled" | "status" | "attachment_ids" | "position"> & {
   readonly hash: string;
-}
+};
 
 /** The chunks of a document, in order, with the hashes of their texts. */
 export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly HashedChunk[]> {

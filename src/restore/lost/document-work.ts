@@ -90,9 +90,8 @@ async function decide(work: DocumentWork, prepare: Prepare) {
     if (!("request" in ready)) return ready;
     const { facts, request } = ready;
     const isSamePlace = (open: Intent) =>
-      open.document_id === document_id && open.parent_id === (facts.parent_id ?? null);
-    const unanswered =
-      mayMakeTwo(facts) && work.options.journal.open.find((open) => mayMakeTwo(open) && isSamePlace(open));
+      mayMakeTwo(open) && open.document_id === document_id && open.parent_id === (facts.parent_id ?? null);
+    const unanswered = mayMakeTwo(facts) && work.options.journal.open.find(isSamePlace);
     if (unanswered) return failed(mayCome(unanswered, work.options));
     return plannedWrite({ dataset_id, document_id, ...facts }, request, work.place, work.options);
   } catch (error) {
