@@ -108,13 +108,11 @@ export interface ReindexProgress {
   readonly of: number;
 }
 
-interface WaitOptions {
+interface WaitOptions extends Required<Pick<RunOptions, "env" | "signal">> {
   /** Milliseconds between two checks. */
   readonly interval: number;
   readonly progress: ReindexProgress;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  readonly signal: AbortSignal;
-  readonly env: NodeJS.ProcessEnv;
 }
 
 /**

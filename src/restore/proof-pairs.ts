@@ -55,17 +55,12 @@ export async function pairForProof(
 type RowKind = "chunks" | "child_chunks";
 type Side = "old" | "live";
 
-/** The columns to compare. Copies have other ids, and their positions have no gaps, so these do not count by text. */
-const compared: Readonly<Record<PairOptions["by"], Readonly<Record<RowKind, readonly string[]>>>> = {
-  id: {
-    chunks: ["content", "answer", "keywords", "enabled", "status", "attachments", "position"],
-    child_chunks: ["segment_id", "content", "type", "position"],
-  },
-  text: {
-    chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
-    child_chunks: ["content", "type"],
-  },
+/** The columns to compare. Copies have other ids, and their positions have no gaps, so these count only by id. */
+const compared = {
+  chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
+  child_chunks: ["content", "type"],
 };
+const comparedById = { chunks: ["position"], child_chunks: ["segment_id", "position"] };
 
 /** Makes `<kind>_pairs`: the paired rows of both sides, by their row numbers. `grp`: see `groupedRows`. */
 async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["by"]): Promise<void> {
@@ -115,7 +110,8 @@ function textKey(kind: RowKind): string {
  */
 function valueHash(kind: RowKind, by: PairOptions["by"]): string {
   const value = (name: string) => (name === "content" || name === "answer" ? `sha256(${name})` : name);
-  const values = compared[by][kind].map((name) => `'${name}': ${value(name)}`).join(", ");
+  const names = [...compared[kind], ...(by === "id" ? comparedById[kind] : [])];
+  const values = names.map((name) => `'${name}': ${value(name)}`).join(", ");
   return `left(sha256(to_json({${values}})::VARCHAR), 32)::UUID`;
 }
 

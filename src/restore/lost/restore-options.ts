@@ -29,11 +29,9 @@ export interface OwnService {
   readonly place: string;
 }
 
-/** The owner's answer to a plan. */
+/** The owner's answer to a plan. Without `go`, nothing is written. `decisions`: on rows by id; undefined: use the plan as it is. */
 export interface Confirmed {
-  /** False: nothing is written, and the result is `planned`. */
   readonly go: boolean;
-  /** The decisions on rows by id; undefined: use the plan as it is. */
   readonly decisions?: ReadonlyMap<string, Decision> | undefined;
 }
 
