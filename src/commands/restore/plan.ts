@@ -91,10 +91,8 @@ function totals({ plan: { documents }, counts }: RestoreResult): readonly Part[]
   ];
 }
 
-type Counted = readonly [count: number, noun: string, words: string];
-
 /** `3 chunks edited`: a text for each count above 0. */
-function countedTexts(all: readonly Counted[]): readonly string[] {
+function countedTexts(all: readonly (readonly [count: number, noun: string, words: string])[]): readonly string[] {
   return all.filter(([count]) => count > 0).map(([count, noun, words]) => `${countText(count, noun)} ${words}`);
 }
 
@@ -204,19 +202,12 @@ function textParts(now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts>): 
   return [...sides, old !== fresh && `keywords: ${old || "none"} → ${fresh || "none"}`];
 }
 
-const editWords: Readonly<Record<ManualEdit["kind"], string>> = {
-  edited: "edited",
-  added: "added",
-  disabled: "disabled",
-  customized: "made or edited by hand",
-};
-
 /** `edited by 5f2c… on 2026-11-18 14:02 UTC` */
 function editText(edit: ManualEdit | null): string {
   if (edit === null) return "";
   const by = edit.by === null ? "" : ` by ${terminalText(edit.by, 80)}`;
   const at = edit.at === null ? "" : ` on ${edit.at.slice(0, 16).replace("T", " ")} UTC`;
-  return `${editWords[edit.kind]}${by}${at}`;
+  return `${edit.kind === "customized" ? "made or edited by hand" : edit.kind}${by}${at}`;
 }
 
 const historyWords: Readonly<Record<ManualEdit["kind"], string>> = {
