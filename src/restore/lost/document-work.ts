@@ -1,5 +1,4 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
-import type { Writer } from "../../client/write/writer.js";
 import { SkipError } from "../../errors.js";
 import type { WrittenRow } from "../journal-facts.js";
 import type { Intent } from "../journal-schema.js";
@@ -11,7 +10,7 @@ import type { RestoreProgress } from "./restore-options.js";
 
 export class DocumentWork implements RowPlace {
   readonly options: ApplyOptions;
-  readonly writer: Writer;
+  readonly writer: ApplyOptions["writer"];
   readonly place: Place;
   readonly docForm: string | null;
   /** Why the service accepts no writes to this document; null while it does. */
