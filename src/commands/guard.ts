@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import * as v from "valibot";
 import { countText, rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Surroundings } from "../cli/command.js";
@@ -10,7 +9,7 @@ import { type Page, pageFor, terminalText } from "../cli/text.js";
 import { InterruptedError, type Problem, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
-import type { GuardedDocument, ReindexProgress } from "../restore/guard.js";
+import type { Guarded, ReindexProgress } from "../restore/guard.js";
 import {
   emptyRestoreProgress,
   type RestoreOptions,
@@ -23,7 +22,7 @@ import type { Invocation } from "../shell-text.js";
 import { renderPlan, renderRestored } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
-import { keyFrom, paceOptions, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
+import { keyFrom, paceOptions, pause, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
@@ -83,12 +82,8 @@ async function problemsOf(args: GuardArguments): Promise<readonly Problem[]> {
   checkJobIsNamed("guard", args);
   const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const documents = itemsOf(args.document);
-  return [
-    ...checkIds("--document", documents),
-    ...(documents.length === 0
-      ? [{ path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" }]
-      : []),
-  ];
+  const none = { path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" };
+  return documents.length === 0 ? [none] : checkIds("--document", documents);
 }
 
 /** Throws UsageError that names everything guard needs and lacks, because guard must not find that out after the re-index has begun. */
@@ -97,24 +92,22 @@ function requireAll(
   { apiKeyEnv, apiKeyFile, apiKeyCommand }: Job["service"],
   { env, openTerminal }: Surroundings,
 ): void {
-  const isInVariable = apiKeyFile === undefined && apiKeyCommand === undefined;
+  const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
+  const unset = (name: string, use: string) =>
+    env[name]?.trim()
+      ? []
+      : [{ path: "", message: `the variable ${name} is not set; guard ${use}. Set it: export ${name}=…` }];
   const missing = [
-    yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }],
-    isInVariable && !env[apiKeyEnv]?.trim() ? [unset(apiKeyEnv, "reads with this key")] : [],
-    env[keyEnv]?.trim() ? [] : [unset(keyEnv, "writes with this key, which needs write access")],
-  ].flat();
+    ...(yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
+    ...(apiKeyFile === undefined && apiKeyCommand === undefined ? unset(apiKeyEnv, "reads with this key") : []),
+    ...unset(keyEnv, "writes with this key, which needs write access"),
+  ];
   if (missing.length > 0) throw new UsageError("guard cannot start:", missing);
 }
 
-function unset(name: string, use: string): Problem {
-  return { path: "", message: `the variable ${name} is not set; guard ${use}. Set it: export ${name}=…` };
-}
-
-const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
-
 async function guard(args: GuardArguments, environment: Environment): Promise<number> {
   const { env, signal, view } = environment;
-  const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
+  const { findChanged, prepareGuard } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
   const owners = await jobFrom({ ...args, document, maxRps: undefined }, environment);
@@ -122,49 +115,40 @@ async function guard(args: GuardArguments, environment: Environment): Promise<nu
   if (owners.output.bucket !== undefined) throw new UsageError(needsFolder, []);
   requireAll(args, owners.service, environment);
   const key = await keyFrom(args.keyEnv, env);
-  const job = await guardJob(owners, itemsOf(args.document), asked);
-  const documents = await readGuarded(job, asked);
-  await checkKey(job, documents, args.keyEnv, asked);
+  const guarded = await prepareGuard(owners, itemsOf(args.document), args.keyEnv, asked);
 
-  const { folder: backup, status, manifest } = await backUp(job, environment);
+  const { folder: backup, status, manifest } = await backUp(guarded.job, environment);
   const next = restoreInvocation(backup, args, environment);
   try {
     if (status !== "complete")
       throw new StopError(`the backup is not complete, so do not start the re-index: see ${terminalText(backup)}`);
-    const changed = await findChanged(job, documents, asked);
+    const changed = await findChanged(guarded, asked);
     if (changed)
       throw new StopError(
         `document ${changed.document_id} was indexed again before the backup was complete, so it may lack edits`,
       );
     view.log("info", `backed up: ${rowsText(manifest.counts)}; ${terminalText(backup)}`);
-    const { folder: after } = await backUpReindexed(job, documents, args.interval, environment);
-    const restored = await restore({ job, backup, key }, args, environment);
+    await waitForIndexing(guarded, args.interval, environment);
+    const after = await backUp(guarded.job, environment);
+    if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
+    const restored = await restore({ job: guarded.job, backup, key }, args, environment);
     const render = (page: Page) => renderRestored(restored, page, next);
-    return await printEnded(restored, render, { apply: true }, environment, { backup, after, restore: restored });
+    const whole = { backup, after: after.folder, restore: restored };
+    return await printEnded(restored, render, { apply: true }, environment, whole);
   } catch (error) {
     throw withNext(error, next);
   }
 }
 
-/** Waits for the re-index, and makes the backup after it. */
-async function backUpReindexed(
-  job: Job,
-  documents: readonly GuardedDocument[],
-  interval: number,
-  environment: Environment,
-): Promise<RunResult> {
-  const { env, signal, view } = environment;
+async function waitForIndexing(guarded: Guarded, interval: number, { env, signal, view }: Environment): Promise<void> {
   const { waitForReindex } = await import("../restore/guard.js");
-  const which = documents.length === 1 ? "the document" : "the documents";
+  const of = guarded.documents.length;
+  const which = of === 1 ? "the document" : "the documents";
   view.log("info", `start the re-index now; do not edit ${which} until this command has ended`);
-  const progress = { done: 0, begun: 0, of: documents.length };
+  const progress = { done: 0, begun: 0, of };
   const unwatch = view.watch(renderWait(progress));
-  const waiting = { interval, progress, signal, sleep: pause };
-  await waitForReindex(job, documents, waiting, { env, log: view.log }).finally(unwatch);
+  await waitForReindex(guarded, { interval, progress, signal, sleep: pause, env }).finally(unwatch);
   await pause(apart, signal).catch(() => signal.throwIfAborted());
-  const after = await backUp(job, environment);
-  if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
-  return after;
 }
 
 const demoEnds =
@@ -172,7 +156,6 @@ const demoEnds =
 
 const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 
-/** Runs the job once to make a backup. */
 async function backUp(job: Job, { env, signal, view }: Environment): Promise<RunResult> {
   const { runJob } = await import("../run/run-job.js"); // slow to load
   const progress = emptyRunProgress();
@@ -195,10 +178,6 @@ function renderWait(progress: ReindexProgress): Rendering {
   }, true);
 }
 
-function pause(milliseconds: number, ending: AbortSignal): Promise<unknown> {
-  return delay(milliseconds, undefined, { signal: ending });
-}
-
 /** The command that continues from a backup, with the flags that matter to it. */
 function restoreInvocation(folder: string, args: GuardArguments, { program, env }: Environment): Invocation {
   const flags = [
@@ -218,7 +197,6 @@ function withNext(error: unknown, next: Invocation): unknown {
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
-/** Shows what the re-index destroyed, and restores it if the user confirms. */
 async function restore(
   { job, backup, key }: { readonly job: Job; readonly backup: string; readonly key: string },
   args: GuardArguments,
@@ -229,13 +207,9 @@ async function restore(
   const { allowHttp, concurrency, maxRps } = job.service;
   const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps };
   const progress = emptyRestoreProgress();
-  const settings = {
-    ...settingsFrom(given, environment),
-    ...{ folder: backup, against: undefined, documents: [] },
-    ...{ key, own: undefined, to: undefined },
-    ...{ plan: undefined, planOut: undefined, addManualEdits: false },
-    progress,
-  };
+  const nothing = { against: undefined, own: undefined, to: undefined, plan: undefined, planOut: undefined };
+  const chosen = { ...nothing, folder: backup, documents: [], addManualEdits: false };
+  const settings = { ...settingsFrom(given, environment), ...chosen, key, progress };
   const ask = async (planned: RestoreResult) => {
     if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
     return askToApply(planned, args.yes, environment);

@@ -51,12 +51,11 @@ const options = {
 type RestoreArguments = Arguments<typeof runPositional & typeof options>;
 
 function wishProblems({ plan, planOut, manualEdits, apply }: RestoreArguments): readonly Problem[] {
-  const wrong = (path: string, message: string) => ({ path, message });
+  const decided = "a plan file decides on every row: say yes to those rows in it, or leave out --plan";
+  const first = "write the plan first, without --apply";
   return [
-    ...(plan !== undefined && manualEdits
-      ? [wrong("--manual-edits", "a plan file decides on every row: say yes to those rows in it, or leave out --plan")]
-      : []),
-    ...(planOut !== undefined && apply ? [wrong("--plan-out", "write the plan first, without --apply")] : []),
+    ...(plan !== undefined && manualEdits ? [{ path: "--manual-edits", message: decided }] : []),
+    ...(planOut !== undefined && apply ? [{ path: "--plan-out", message: first }] : []),
   ];
 }
 
@@ -95,13 +94,12 @@ async function placeFrom(
 ): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
   const { findRun } = await import("../store/find-run.js");
   const { run, against, apply, keyEnv, to } = args;
-  const { env } = environment;
   const places = findOptionsFrom(args, environment);
   const folder = await findRun(run, { ...places, withDatabase: true });
   const newer = against === undefined ? undefined : await findRun(against, places);
   if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };
   const own = to === undefined ? await ownService(run, places) : undefined;
-  return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
+  return { folder, against: newer, key: await keyFrom(keyEnv, environment.env), own };
 }
 
 /**

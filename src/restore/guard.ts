@@ -10,58 +10,67 @@ import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 
 /** A guarded document, as it was right before its backup. */
-export interface GuardedDocument extends TargetDocument {
+interface GuardedDocument extends TargetDocument {
   readonly before: IndexingState;
 }
 
 type IndexingState = Awaited<ReturnType<typeof readState>>;
 
-/** The progress of the re-index. */
-export interface ReindexProgress {
-  /** Documents that were re-indexed, and those whose indexing has begun. */
-  done: number;
-  begun: number;
-  readonly of: number;
+/** The documents to guard, and the job that backs them up: the owner's with only these documents, as JSONL with details. */
+export interface Guarded {
+  readonly job: Job;
+  readonly documents: readonly GuardedDocument[];
 }
 
 /**
- * The job that backs up the guarded documents: the owner's job with only these documents, in its own job folder, as JSONL with
- * details. Throws UsageError if the job has no such document.
+ * Finds the documents to guard, and reads their indexing state to detect later whether they were re-indexed. Also reads one with
+ * the key that later writes. Throws UsageError if the job has no such document, or if one is not indexed; StopError if the
+ * service refuses a key.
  */
-export async function guardJob(job: Job, documents: readonly string[], options: RunOptions): Promise<Job> {
-  await using service = await openService(job, withDefaults(options));
-  const { datasets } = await discoverDocuments(service.client, job);
-  const wanted = new Set(documents);
-  const found = datasets.map((dataset) => ({
-    ...dataset,
-    documents: dataset.documents.filter((id) => wanted.has(id.toLowerCase())),
-    status: [],
-    keyword: undefined,
-  }));
-  const known = new Set(found.flatMap((dataset) => dataset.documents.map((id) => id.toLowerCase())));
-  const missing = documents.filter((id) => !known.has(id));
-  const problems = missing.map((id) => ({ path: "--document", message: `the job ${job.name} has no document ${id}` }));
+export async function prepareGuard(
+  owners: Job,
+  ids: readonly string[],
+  writeKeyEnv: string,
+  options: RunOptions,
+): Promise<Guarded> {
+  await using service = await openService(owners, withDefaults(options));
+  const datasets = await findDatasets(service.client, owners, ids);
+  const named = datasets.flatMap(({ id, documents }) => documents.map((each) => [id, each] as const));
+  const documents = await Promise.all(named.map(([set, id]) => readBefore(service.client, set, id)));
+  const job = guardJob(owners, datasets);
+  const writing = { ...job.service, apiKeyEnv: writeKeyEnv, apiKeyFile: undefined, apiKeyCommand: undefined };
+  await using opened = await openService({ ...job, service: writing }, withDefaults(options));
+  if (documents[0]) await readState(opened.client, documents[0]);
+  return { job, documents };
+}
+
+/** The datasets of a job with only the named documents. Throws UsageError if it lacks one. */
+async function findDatasets(api: KnowledgeApi, job: Job, ids: readonly string[]) {
+  const { datasets } = await discoverDocuments(api, job);
+  const found = datasets.map((dataset) => {
+    const documents = dataset.documents.filter((id) => ids.includes(id.toLowerCase()));
+    return { ...dataset, documents, status: [], keyword: undefined };
+  });
+  const known = new Set(found.flatMap(({ documents }) => documents.map((id) => id.toLowerCase())));
+  const problems = ids
+    .filter((id) => !known.has(id))
+    .map((id) => ({ path: "--document", message: `the job ${job.name} has no document ${id}` }));
   if (problems.length > 0) throw new UsageError(`${countOf(problems.length, "document")} cannot be guarded:`, problems);
-  const { output } = job;
+  return found.filter(({ documents }) => documents.length > 0);
+}
+
+function guardJob(job: Job, datasets: Job["datasets"]): Job {
   return {
     ...job,
     name: guardName(job.name),
-    datasets: found.filter((dataset) => dataset.documents.length > 0),
+    datasets,
     childChunks: job.childChunks === "none" ? "auto" : job.childChunks,
-    consistency: "sweeps",
-    details: true,
-    originals: false,
+    ...{ consistency: "sweeps", details: true, originals: false },
     output: {
-      ...output,
-      formats: ["jsonl"],
-      keep: undefined,
-      csvSafe: false,
-      partition: "none",
-      metricsFile: undefined,
+      ...job.output,
+      ...{ formats: ["jsonl"], keep: undefined, csvSafe: false, partition: "none", metricsFile: undefined },
     },
-    notify: undefined,
-    shard: undefined,
-    documentsFrom: undefined,
+    ...{ notify: undefined, shard: undefined, documentsFrom: undefined },
   };
 }
 
@@ -71,47 +80,19 @@ export function guardName(name: string): string {
   return isJobName(guarded) ? guarded : `guard${guardEnding}`;
 }
 
-/**
- * Reads the indexing state of a job's documents, to detect later whether they were re-indexed. Throws UsageError if the service
- * does not report it for a document, or if a document is not indexed.
- */
-export async function readGuarded(job: Job, options: RunOptions): Promise<readonly GuardedDocument[]> {
-  await using service = await openService(job, withDefaults(options));
-  const read = async (dataset_id: string, document_id: string): Promise<GuardedDocument> => {
-    const cannot = (message: string) =>
-      new UsageError(`document ${document_id} cannot be guarded:`, [{ path: "--document", message }]);
-    const before = await readState(service.client, { dataset_id, document_id }).catch((error: unknown) => {
-      throw error instanceof SkipError ? cannot(error.message) : error;
-    });
-    if (before.status !== "completed" || before.completedAt === null)
-      throw cannot(`its indexing is ${before.status}; wait until it is completed`);
-    return { dataset_id, document_id, before };
-  };
-  const datasets = job.datasets === "all" ? [] : job.datasets;
-  return await Promise.all(
-    datasets.flatMap(({ id, documents }) => (documents === "all" ? [] : documents.map((each) => read(id, each)))),
-  );
-}
-
-/** Reads a document with the key that later writes. Throws StopError if the service refuses that key. */
-export async function checkKey(
-  job: Job,
-  [document]: readonly GuardedDocument[],
-  apiKeyEnv: string,
-  options: RunOptions,
-): Promise<void> {
-  if (!document) return;
-  const service = { ...job.service, apiKeyEnv, apiKeyFile: undefined, apiKeyCommand: undefined };
-  await using opened = await openService({ ...job, service }, withDefaults(options));
-  await readState(opened.client, document);
+async function readBefore(api: KnowledgeApi, dataset_id: string, document_id: string): Promise<GuardedDocument> {
+  const cannot = (message: string) =>
+    new UsageError(`document ${document_id} cannot be guarded:`, [{ path: "--document", message }]);
+  const before = await readState(api, { dataset_id, document_id }).catch((error: unknown) => {
+    throw error instanceof SkipError ? cannot(error.message) : error;
+  });
+  if (before.status !== "completed" || before.completedAt === null)
+    throw cannot(`its indexing is ${before.status}; wait until it is completed`);
+  return { dataset_id, document_id, before };
 }
 
 /** The first document that was re-indexed since it was read, or is being indexed; undefined if there is none. */
-export async function findChanged(
-  job: Job,
-  documents: readonly GuardedDocument[],
-  options: RunOptions,
-): Promise<GuardedDocument | undefined> {
+export async function findChanged({ job, documents }: Guarded, options: RunOptions) {
   await using service = await openService(job, withDefaults(options));
   for (const document of documents) {
     const { status, completedAt } = await readState(service.client, document);
@@ -120,12 +101,18 @@ export async function findChanged(
   return undefined;
 }
 
-interface WaitOptions {
+/** The progress of the re-index: documents that were re-indexed, and those whose indexing has begun. */
+export interface ReindexProgress {
+  done: number;
+  begun: number;
+  readonly of: number;
+}
+
+interface WaitOptions extends Required<Pick<RunOptions, "env" | "signal">> {
   /** Milliseconds between two checks. */
   readonly interval: number;
   readonly progress: ReindexProgress;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -133,12 +120,10 @@ interface WaitOptions {
  * or the key is refused; rejects with the reason of the signal.
  */
 export async function waitForReindex(
-  job: Job,
-  documents: readonly GuardedDocument[],
-  { interval, progress, sleep, signal }: WaitOptions,
-  options: RunOptions,
+  { job, documents }: Guarded,
+  { interval, progress, sleep, signal, env }: WaitOptions,
 ): Promise<void> {
-  await using service = await openService(job, withDefaults({ ...options, signal, log: () => {} }), { patient: true });
+  await using service = await openService(job, withDefaults({ env, signal, log: () => {} }), { patient: true });
   const done = new Set<string>();
   for (;;) {
     let begun = 0;
@@ -165,7 +150,7 @@ export function isReindexed(before: IndexingState, now: IndexingState): boolean 
   return now.status === "completed" && (now.completedAt ?? 0) > (before.completedAt ?? 0);
 }
 
-/** The facts that show whether a document was re-indexed. Rejects with SkipError if the service does not return the document. */
+/** Rejects with SkipError if the service does not return the document. */
 async function readState(api: Pick<KnowledgeApi, "document">, { dataset_id, document_id }: TargetDocument) {
   const { indexing_status, completed_at } = await api.document(dataset_id, document_id);
   /** `status`: waiting, indexing, completed and other values. `completedAt`: Unix seconds; null until its indexing is completed. */

@@ -19,14 +19,6 @@ export interface WrittenRow {
   readonly is_indexed: boolean;
 }
 
-/** A dataset at the service that receives documents of the dump. */
-interface TargetDataset {
-  readonly id: string;
-  readonly name: string;
-  /** It existed before the restore, and keeps its own settings. */
-  readonly existed?: true;
-}
-
 /** A copy of a document at the service. `begun`: it is incomplete. */
 export interface KnownCopy {
   readonly target_id: string;
@@ -36,20 +28,21 @@ export interface KnownCopy {
 
 /** The datasets, documents and attachments at the service that a journal knows, by the original in the dump. */
 export interface JournalFacts {
-  /** By dataset key. */
-  readonly datasets: ReadonlyMap<string, TargetDataset>;
-  /** By the id in the dump. */
+  /** By dataset key. `existed`: it existed before the restore, and keeps its own settings. */
+  readonly datasets: ReadonlyMap<string, { readonly id: string; readonly name: string; readonly existed?: true }>;
   readonly documents: ReadonlyMap<string, KnownCopy>;
-  /** Ids of attachments at the service, by their ids in the dump. */
   readonly attachments: ReadonlyMap<string, string>;
   /** Whether a copy was started. */
   readonly isBegun: boolean;
 }
 
 function newFacts() {
-  const datasets = new Map<string, TargetDataset>();
-  const documents = new Map<string, KnownCopy>();
-  return { datasets, documents, attachments: new Map<string, string>(), isBegun: false };
+  return {
+    datasets: new Map<string, { readonly id: string; readonly name: string; readonly existed?: true }>(),
+    documents: new Map<string, KnownCopy>(),
+    attachments: new Map<string, string>(),
+    isBegun: false,
+  };
 }
 
 /** The facts before a copy is started. */
@@ -59,13 +52,11 @@ export const noFacts: JournalFacts = newFacts();
 export interface Addition {
   /** How many chunks of the dump's document come before the first added one. */
   readonly first: number;
-  /** How many chunks were added. */
   readonly rows: number;
   /** Ids at the service, in order; null if the answer was lost and the chunks were not found, so they may still appear. */
   readonly ids: readonly string[] | null;
 }
 
-/** A write in a journal, and what is known about it. */
 interface JournaledWrite {
   readonly intent: Intent;
   /** The dump made before it; null for a copy. */
@@ -85,18 +76,20 @@ export class JournalState {
   readonly #documents = new Map<string, JournaledWrite[]>();
   readonly #givenUp = new Set<string>();
   readonly #facts = newFacts();
-  #undo: string | null = null;
-  #last = 0;
+  /** The newest dump made before a write; null before the journal begins, and for a copy. */
+  undo: string | null = null;
+  /** Number of write requests sent or about to be sent. */
+  writes = 0;
 
   take(line: JournalLine): void {
     if (line.kind === "begun") {
       this.#facts.isBegun = true;
-      this.#undo = line.undo;
+      this.undo = line.undo;
     }
     if (line.kind === "intent") this.#takeIntent(line);
     if (line.kind === "outcome") this.#takeOutcome(line);
-    const write = line.kind === "sent" ? this.#writes.get(line.number) : undefined;
-    if (line.kind === "sent" && write) write.sentAt = Date.parse(line.time);
+    const write = line.kind === "sent" && this.#writes.get(line.number);
+    if (write) write.sentAt = Date.parse(line.time);
     if (line.kind === "given up") this.#givenUp.add(line.id);
     if (line.kind === "adopted")
       this.#facts.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
@@ -109,7 +102,7 @@ export class JournalState {
     const { documents } = this.#facts;
     const known = documents.get(documentId);
     if (known) documents.set(documentId, { ...known, state: "restored" });
-    if (this.#undo === null) return; // a copy is proved again with every command
+    if (this.undo === null) return; // a copy is proved again with every command
     for (const { intent } of this.#writesTo(documentId)) {
       this.#writes.delete(intent.number);
       this.#uncertain.delete(intent.number);
@@ -118,8 +111,8 @@ export class JournalState {
   }
 
   #takeIntent(intent: Intent): void {
-    const write = { intent, undo: this.#undo };
-    this.#last = Math.max(this.#last, intent.number);
+    const write = { intent, undo: this.undo };
+    this.writes = Math.max(this.writes, intent.number);
     this.#writes.set(intent.number, write);
     this.#uncertain.set(intent.number, write);
     if (intent.target_id !== null) this.#givenUp.delete(intent.target_id); // a later plan writes it again
@@ -156,11 +149,6 @@ export class JournalState {
     return [...this.#uncertain.values()].filter(({ outcome }) => !outcome).map(({ intent }) => intent);
   }
 
-  /** Number of write requests sent or about to be sent. */
-  get writes(): number {
-    return this.#last;
-  }
-
   /** Writes of this kind to a document that count as not done but may still take effect, including those of earlier processes. */
   mayShowUp(write: Write, documentId: string): readonly Intent[] {
     const all = [...this.#uncertain.values()].map(({ intent }) => intent);
@@ -172,22 +160,16 @@ export class JournalState {
     return this.#writes.get(number)?.sentAt;
   }
 
-  /** The newest dump made before a write; null before the journal begins, and for a copy. */
-  get undo(): string | null {
-    return this.#undo;
-  }
-
   /** The dump made before the first write to a document. Writes that were not done changed nothing and do not count. */
   undoOf(documentId: string): string | null {
     const first = this.#writesTo(documentId).find(({ outcome }) => !outcome || outcome.outcome === "done");
-    return first ? first.undo : this.#undo;
+    return first ? first.undo : this.undo;
   }
 
   #writesTo(documentId: string): readonly JournaledWrite[] {
     return this.#documents.get(documentId) ?? [];
   }
 
-  /** Whether the document has a write after the one with this number. */
   isWrittenAfter(documentId: string, number: number): boolean {
     return this.#writesTo(documentId).some(({ intent }) => intent.number > number);
   }
@@ -203,10 +185,7 @@ export class JournalState {
     return new Set([...this.open, ...this.unindexed].flatMap(({ document_id }) => document_id ?? []));
   }
 
-  /**
-   * The rows of the target that writes made or changed, except those that were given up, in the order of their first write; later writes to
-   * a row add to the earlier ones.
-   */
+  /** The rows of the target that writes made or changed and that were not given up, in the order of their first write. */
   get written(): readonly WrittenRow[] {
     const rows = new Map<string, WrittenRow>();
     for (const { intent, outcome } of this.#writes.values()) {
@@ -218,7 +197,6 @@ export class JournalState {
     return [...rows.values()].filter(({ id }) => !this.#givenUp.has(id));
   }
 
-  /** Chunks that writes left unindexed. */
   get unindexed(): readonly WrittenRow[] {
     return this.written.filter((row) => row.level === "chunk" && !row.is_indexed);
   }

@@ -2,41 +2,29 @@ import { constants } from "node:fs";
 import { type FileHandle, rename } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
 import { crc32 } from "node:zlib";
-import type * as v from "valibot";
 import { StopError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 import { ifAbsent, isThere, openRegular, refuseLink } from "../files/files.js";
 import { flush } from "../files/flush.js";
 import { check, valueIf } from "../schema.js";
+import { type JournalLine, lineSchema } from "./journal-schema.js";
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 
-/** Any line of a journal. The first one is of the kind `begun`. */
-type LineSchema = v.GenericSchema<unknown, { readonly kind: string }>;
-
-/** A journal read from disk. */
-interface ReadJournal<Line> {
-  readonly lines: readonly Line[];
-  /** Opens it to add lines, and cuts off an incomplete last line. */
-  readonly open: (checkOwn: CheckOwn) => Promise<JournalFile>;
-}
-
 /** Rejects if another process has taken over. A process that was frozen learns of it only from this check. */
-type CheckOwn = () => Promise<void>;
+export type CheckOwn = () => Promise<void>;
 
 /**
  * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores an incomplete
  * last line: nothing was sent before it was complete. Throws StopError, which names the line, if one is damaged, missing or
- * misplaced; also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing.
+ * misplaced; also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing;
+ * `open` cuts off an incomplete last line, and adds lines.
  */
-export async function readJournal<const Schema extends LineSchema>(
-  path: string,
-  schema: Schema,
-): Promise<ReadJournal<v.InferOutput<Schema>>> {
+export async function readJournal(path: string) {
   const bytes = await bytesOf(path);
   const whole = bytes.lastIndexOf("\n") + 1;
   const texts = bytes.toString("utf8", 0, whole).split("\n").slice(0, -1);
-  if (!isBeginning(texts[0] ?? bytes, schema))
+  if (!isBeginning(texts[0] ?? bytes))
     throw new StopError(
       `${path} is not a kbdump journal, or is damaged. It was not changed. Compare the documents by hand, then move it away`,
     );
@@ -47,15 +35,13 @@ export async function readJournal<const Schema extends LineSchema>(
     if (body === undefined)
       throw new StopError(`${place}: its checksum is wrong, or lines before it are missing; ${byHand}`);
     sum = crc32(body, sum);
-    return lineFrom(body, schema, place);
+    return lineFrom(body, place);
   });
-  return {
-    lines,
-    open: async (checkOwn) => {
-      await cutTorn(path, { size: bytes.length, whole });
-      return new JournalFile(path, { checkOwn, sum });
-    },
+  const open = async (checkOwn: CheckOwn): Promise<JournalFile> => {
+    await cutTorn(path, { size: bytes.length, whole });
+    return new JournalFile(path, { checkOwn, sum });
   };
+  return { lines, open };
 }
 
 const byHand = "compare the documents by hand, then move it away";
@@ -88,18 +74,15 @@ export class JournalFile {
   /** `sum`: the checksum of the existing lines. `replaces`: the start time of the old journal that this one replaces. */
   constructor(
     path: string,
-    options: { readonly checkOwn: CheckOwn; readonly sum?: number; readonly replaces?: string },
+    { checkOwn, sum = 0, replaces }: { readonly checkOwn: CheckOwn; readonly sum?: number; readonly replaces?: string },
   ) {
     this.#path = path;
-    this.#checkOwn = options.checkOwn;
-    this.#sum = options.sum ?? 0;
-    this.#replaces = options.replaces;
+    this.#checkOwn = checkOwn;
+    this.#sum = sum;
+    this.#replaces = replaces;
   }
 
-  /**
-   * Adds a line; it is on disk when this resolves. Lines are in the order of the calls. Rejects with the reason of `checkOwn`, and
-   * with StopError if the disk write fails; then every later call fails too.
-   */
+  /** Adds a line, in the order of the calls. It is on disk when this resolves. After a disk failure, every call rejects with StopError. */
   append(line: object): Promise<void> {
     const added = this.#writing.then(() => this.#add(JSON.stringify(line)));
     this.#writing = added.catch(() => {});
@@ -143,12 +126,8 @@ async function setAside(path: string, time: string): Promise<void> {
 }
 
 async function bytesOf(path: string): Promise<Buffer> {
-  const file = await openFile(path, O_RDONLY).catch(ifAbsent(undefined));
-  try {
-    return (await file?.readFile()) ?? Buffer.alloc(0);
-  } finally {
-    await file?.close();
-  }
+  await using file = await openFile(path, O_RDONLY).catch(ifAbsent(undefined));
+  return (await file?.readFile()) ?? Buffer.alloc(0);
 }
 
 /** Opens a file that is not a link: `refuseLink` has the better message, and the flag refuses a link created after that check. */
@@ -166,26 +145,22 @@ async function openToAppend(path: string): Promise<FileHandle> {
 
 /** `size`: the bytes that were read; `whole`: the bytes of complete lines. */
 async function cutTorn(path: string, { size, whole }: { readonly size: number; readonly whole: number }) {
-  const file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
-  try {
-    const facts = await file?.stat();
-    if (facts && facts.nlink > 1)
-      throw new StopError(`${path} has other hard links, which would change too; put a copy in its place`);
-    if (whole < size && facts?.size === size) await file?.truncate(whole);
-  } finally {
-    await file?.close();
-  }
+  await using file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
+  const facts = await file?.stat();
+  if (facts && facts.nlink > 1)
+    throw new StopError(`${path} has other hard links, which would change too; put a copy in its place`);
+  if (whole < size && facts?.size === size) await file?.truncate(whole);
 }
 
 /** Whether a file begins like a journal: with a valid first line or, without a complete line, with bytes that may become one. */
-function isBeginning(first: string | Buffer, schema: LineSchema): boolean {
-  if (typeof first === "string") return valueIf(schema, parsed(bodyOf(first, 0) ?? ""))?.kind === "begun";
+function isBeginning(first: string | Buffer): boolean {
+  if (typeof first === "string") return valueIf(lineSchema, parsed(bodyOf(first, 0) ?? ""))?.kind === "begun";
   const [torn, begun] = [first.toString(), '{"kind":"begun","run_id":"'];
   return begun.startsWith(torn) || (torn.startsWith(begun) && !/\p{Cc}/u.test(torn));
 }
 
-function lineFrom<const Schema extends LineSchema>(text: string, schema: Schema, place: string): v.InferOutput<Schema> {
-  const line = check(schema, parsed(text));
+function lineFrom(text: string, place: string): JournalLine {
+  const line = check(lineSchema, parsed(text));
   if (!line.problems) return line.value;
   const [{ path, message } = { path: "", message: "" }] = line.problems;
   throw new StopError(`${place}: ${[path, message].filter(Boolean).join(": ")}; ${byHand}`);

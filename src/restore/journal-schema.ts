@@ -62,7 +62,6 @@ const outcome = v.object({
   outcome: oneOf("done", "refused", "not done"),
   /** Ids at the service of the rows made or changed, in order. */
   ids: listOf(text),
-  /** The indexing batch of a new document. */
   batch: textOrNull,
   /** Whether the service indexed a lost row. A chunk that it did not index is disabled and has the status error. */
   indexed: v.nullable(v.boolean("true or false")),
@@ -107,11 +106,5 @@ export type WriteRequest = Pick<Intent, "method" | "path" | "sha256">;
 export type WriteFacts = Pick<Intent, "write" | "dataset_id"> &
   Partial<Omit<Intent, "kind" | "number" | "time" | keyof WriteRequest>>;
 
-/** Ids at the service of the rows that a write made or changed, in order. */
-export interface Made {
-  readonly ids: readonly string[];
-  /** The indexing batch of a document; null if unknown. */
-  readonly batch: string | null;
-  /** Whether the service indexed a chunk; null if it does not apply. */
-  readonly isIndexed: boolean | null;
-}
+/** The result of a write in its outcome. */
+export type Made = Pick<Outcome, "ids" | "batch"> & { readonly isIndexed: Outcome["indexed"] };

@@ -2,30 +2,26 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
 import { type JournalFacts, JournalState } from "./journal-facts.js";
-import { JournalFile, readJournal } from "./journal-file.js";
+import { type CheckOwn, JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
   type Intent,
   type JournalLine,
-  lineSchema,
   type Made,
   type Outcome,
   type WriteFacts,
   type WriteRequest,
 } from "./journal-schema.js";
 
-/** The restore that a journal belongs to. */
+/** The run to restore from, and the service to restore to. */
 interface JournalId {
-  /** The run to restore from. */
   readonly runId: string;
-  /** The service to restore to. */
   readonly baseUrl: string;
 }
 
 export interface JournalOptions extends JournalId {
   readonly now: () => Date;
-  /** Rejects if another process has taken over. A process that was frozen learns of it only from this check. */
-  readonly checkOwn: () => Promise<void>;
+  readonly checkOwn: CheckOwn;
 }
 
 /**
@@ -46,10 +42,7 @@ export class Journal extends JournalState {
     this.#options = options;
   }
 
-  /**
-   * Begins or continues a journal. Its first line is recorded together with the next one. `undo`: the folder of the dump made before
-   * the following writes; null for a copy.
-   */
+  /** Begins or continues a journal, with the next line. `undo`: the folder of the dump made before the following writes; null for a copy. */
   beginWith(undo: string | null): void {
     const { runId, baseUrl } = this.#options;
     this.#beginning = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() };
@@ -70,7 +63,6 @@ export class Journal extends JournalState {
     await this.#options.checkOwn();
   }
 
-  /** Records the outcome of a write. */
   async conclude(
     { number }: Pick<Intent, "number">,
     outcome: Outcome["outcome"],
@@ -79,7 +71,6 @@ export class Journal extends JournalState {
     await this.#note({ kind: "outcome", number, outcome, ids, batch, indexed: isIndexed, time: this.#time() });
   }
 
-  /** Records that a chunk in the target must no longer be repaired. */
   giveUp(id: string): Promise<void> {
     return this.#note({ kind: "given up", id, time: this.#time() });
   }
@@ -94,7 +85,6 @@ export class Journal extends JournalState {
     return this.#note({ kind: "restored", document_id: documentId, time: this.#time() });
   }
 
-  /** Records that the copy of a document is gone from the target. */
   forget(documentId: string): Promise<void> {
     return this.#note({ kind: "forgotten", old_id: documentId, time: this.#time() });
   }
@@ -114,7 +104,7 @@ export class Journal extends JournalState {
     return this.#options.now().toISOString();
   }
 
-  /** Records a line. Calls may overlap: each line is applied and passed to the file before the next. */
+  /** Calls may overlap: each line is applied and passed to the file before the next. */
   async #note(line: JournalLine): Promise<void> {
     const lines = this.#beginning ? [this.#beginning, line] : [line];
     this.#beginning = undefined;
@@ -127,18 +117,17 @@ export class Journal extends JournalState {
   }
 }
 
-interface OpenOptions extends JournalOptions {
-  /** Whether to replace an existing journal even if it did not end. */
-  readonly another?: boolean;
-}
-
 /**
  * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. A new journal replaces one that
- * ended, which is kept under its start time. Throws StopError if it is damaged, not a journal, or of another run or service.
+ * ended or, with `another`, any; the old one is kept under its start time. Throws StopError if it is damaged, not a journal, or of
+ * another run or service.
  */
-export async function openJournal(folder: string, { another = false, ...options }: OpenOptions): Promise<Journal> {
+export async function openJournal(
+  folder: string,
+  { another = false, ...options }: JournalOptions & { readonly another?: boolean },
+): Promise<Journal> {
   const path = join(folder, fileName);
-  const { lines, open } = await readJournal(path, lineSchema);
+  const { lines, open } = await readJournal(path);
   await mkdir(folder, { recursive: true });
   const [first] = lines;
   const { checkOwn } = options;
@@ -153,7 +142,7 @@ export async function openJournal(folder: string, { another = false, ...options 
 /** The copies in a folder's journal; none if there is no journal. Throws StopError as in `openJournal`. Changes nothing. */
 export async function readJournalFacts(folder: string, id: JournalId): Promise<JournalFacts> {
   const path = join(folder, fileName);
-  const { lines } = await readJournal(path, lineSchema);
+  const { lines } = await readJournal(path);
   refuseOther(lines, id, path);
   const state = new JournalState();
   for (const line of lines) state.take(line);

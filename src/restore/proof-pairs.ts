@@ -1,4 +1,4 @@
-import { type ChildRow, type ChunkRow, childFromJson, chunkFromJson } from "../compare/document-rows.js";
+import { childFromJson, chunkFromJson } from "../compare/document-rows.js";
 import { rowJson } from "../compare/load-document-rows.js";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { loadList } from "../dump/load.js";
@@ -10,12 +10,6 @@ export interface RowPair<Row> {
   readonly live: Row | null;
   /** Both rows exist, but their order changed relative to other pairs. */
   readonly isMoved: boolean;
-}
-
-/** The pairs of two documents that may differ. */
-interface DocumentPairs {
-  readonly chunks: AsyncIterable<RowPair<ChunkRow>>;
-  readonly children: AsyncIterable<RowPair<ChildRow>>;
 }
 
 interface PairOptions {
@@ -40,7 +34,7 @@ export async function pairForProof(
   connection: Connection,
   documents: readonly DocumentPair[],
   { by, kept = [], without = [] }: PairOptions,
-): Promise<(nr: number) => DocumentPairs> {
+) {
   const numbered = documents.map(({ old, live }, nr) => ({
     ...{ nr, old_dataset: old.dataset_id, old_document: old.document_id },
     ...{ live_dataset: live.dataset_id, live_document: live.document_id },
@@ -55,28 +49,20 @@ export async function pairForProof(
   await pairKind(connection, "child_chunks", by);
   const chunks = await readerOf(connection, "chunks", chunkFromJson);
   const children = await readerOf(connection, "child_chunks", childFromJson);
-  return (nr) => ({ chunks: chunks(nr), children: children(nr) });
+  return (nr: number) => ({ chunks: chunks(nr), children: children(nr) });
 }
 
 type RowKind = "chunks" | "child_chunks";
 type Side = "old" | "live";
 
-/** The columns to compare. Copies have other ids, and their positions have no gaps, so these do not count by text. */
-const compared: Readonly<Record<PairOptions["by"], Readonly<Record<RowKind, readonly string[]>>>> = {
-  id: {
-    chunks: ["content", "answer", "keywords", "enabled", "status", "attachments", "position"],
-    child_chunks: ["segment_id", "content", "type", "position"],
-  },
-  text: {
-    chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
-    child_chunks: ["content", "type"],
-  },
+/** The columns to compare. Copies have other ids, and their positions have no gaps, so these count only by id. */
+const compared = {
+  chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
+  child_chunks: ["content", "type"],
 };
+const comparedById = { chunks: ["position"], child_chunks: ["segment_id", "position"] };
 
-/**
- * Makes `<kind>_pairs`: the paired rows of both sides, by their row numbers. `grp`: the group in which a row is paired (see
- * `groupedRows`).
- */
+/** Makes `<kind>_pairs`: the paired rows of both sides, by their row numbers. `grp`: see `groupedRows`. */
 async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["by"]): Promise<void> {
   for (const side of ["old", "live"] as const)
     await connection.run(`CREATE OR REPLACE TABLE ${side}_ranked AS SELECT *,
@@ -124,7 +110,8 @@ function textKey(kind: RowKind): string {
  */
 function valueHash(kind: RowKind, by: PairOptions["by"]): string {
   const value = (name: string) => (name === "content" || name === "answer" ? `sha256(${name})` : name);
-  const values = compared[by][kind].map((name) => `'${name}': ${value(name)}`).join(", ");
+  const names = [...compared[kind], ...(by === "id" ? comparedById[kind] : [])];
+  const values = names.map((name) => `'${name}': ${value(name)}`).join(", ");
   return `left(sha256(to_json({${values}})::VARCHAR), 32)::UUID`;
 }
 
@@ -145,11 +132,7 @@ async function markMoved(connection: Connection, table: string): Promise<void> {
 const pairsAtOnce = 500;
 
 /** Makes `<kind>_differing`, and returns a function that reads it. */
-async function readerOf<Row>(
-  connection: Connection,
-  kind: RowKind,
-  fromJson: (json: string) => Row,
-): Promise<(nr: number) => AsyncGenerator<RowPair<Row>>> {
+async function readerOf<Row>(connection: Connection, kind: RowKind, fromJson: (json: string) => Row) {
   await connection.run(`CREATE OR REPLACE TABLE ${kind}_differing AS
     SELECT nr, old, live, moved, row_number() OVER (ORDER BY nr, old NULLS LAST, live) AS place FROM ${kind}_pairs
     WHERE old IS NULL OR live IS NULL OR moved OR differs OR id IN (SELECT id FROM kept_rows)`);
@@ -163,7 +146,7 @@ async function readerOf<Row>(
     const found = await connection.runAndReadAll(sql);
     return new Map(found.getRowsJson().map(([row, json]) => [row, fromJson(String(json))]));
   };
-  return async function* (nr) {
+  return async function* (nr: number): AsyncGenerator<RowPair<Row>> {
     const [first = 1, last = 0] = rangeOf.get(nr) ?? [];
     for (let place = first; place <= last; place += pairsAtOnce) {
       const range = `${place} AND ${Math.min(last, place + pairsAtOnce - 1)}`;

@@ -1,19 +1,21 @@
-import { type ChunkRow, isSameSet } from "../compare/document-rows.js";
+import { isSameSet } from "../compare/document-rows.js";
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import type { WrittenRow } from "./journal-facts.js";
 import type { Intent } from "./journal-schema.js";
 import type { RowPair } from "./proof-pairs.js";
 import type { RowDifference } from "./result.js";
-import { childHash, haveSameTexts, keywordsHash, type StandingChild, textsHash } from "./target-rows.js";
+import {
+  childHash,
+  haveSameTexts,
+  keywordsHash,
+  type StandingChild,
+  type StandingChunk,
+  textsHash,
+} from "./target-rows.js";
 
-/** The columns of a chunk that a proof compares. */
-type Chunk = Pick<
-  ChunkRow,
-  "id" | "position" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids"
->;
+type Chunk = Omit<StandingChunk, "document_id">;
 
-/** The paired rows of one document. */
 interface Pairs {
   readonly chunks: AsyncIterable<RowPair<Chunk>>;
   readonly children: AsyncIterable<RowPair<StandingChild>>;
@@ -123,7 +125,6 @@ export async function* compareCopy(
   yield* findDifferences("child_chunk", children, childRules);
 }
 
-/** The writes of a restore to one document. */
 interface Restored {
   readonly documentId: string;
   /** All writes in the journal: `journal.written`. */
@@ -144,24 +145,19 @@ export async function* compareRestored(
   const ours = written.filter((row) => row.document_id === documentId);
   const newParents = new Set(ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id));
   const left = openAdds.filter((add) => add.document_id === documentId);
-  const isLate = (isIt: (add: (typeof left)[number]) => boolean) => {
-    const at = left.findIndex(isIt);
+  const isLate = (write: Intent["write"], hash: string, parent: string | null) => {
+    const at = left.findIndex((add) => add.write === write && add.texts_sha256 === hash && add.parent_id === parent);
     return at >= 0 && left.splice(at, 1).length > 0; // each accounts for one row
   };
   const isLateChunk = (chunk: Chunk) => {
-    const isFound = isLate((add) => add.write === "add chunks" && textsHash(chunk) === add.texts_sha256);
+    const isFound = isLate("add chunks", textsHash(chunk), null);
     if (isFound) newParents.add(chunk.id);
     return isFound;
   };
-  const isLateChild = ({ segment_id, content }: StandingChild) =>
-    isLate(
-      ({ write, parent_id, texts_sha256 }) =>
-        write === "add child" && segment_id === parent_id && childHash(content) === texts_sha256,
-    );
-  const isMade = ({ segment_id, type }: StandingChild) => newParents.has(segment_id ?? "") && type !== "customized";
+  const isLateOrMade = ({ segment_id, type, content }: StandingChild) =>
+    isLate("add child", childHash(content), segment_id) || (newParents.has(segment_id ?? "") && type !== "customized");
   yield* compareWritten("chunk", chunks, ours, { flawsOf: chunkFlaws, isExpected: isLateChunk });
-  const isExpected = (child: StandingChild) => isLateChild(child) || isMade(child);
-  yield* compareWritten("child_chunk", children, ours, { flawsOf: childFlaws, isExpected });
+  yield* compareWritten("child_chunk", children, ours, { flawsOf: childFlaws, isExpected: isLateOrMade });
 }
 
 interface WrittenRules<Row> {
@@ -200,26 +196,16 @@ async function* compareWritten<Row extends Pick<Chunk, "id" | "position">>(
 }
 
 function chunkFlaws(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): string | null {
-  const hash = written?.texts_sha256 ?? null;
+  const { texts_sha256: hash = null, keywords_sha256: keywords = null } = written ?? {};
   const isSameText = hash === null ? before !== null && haveSameTexts(before, after) : textsHash(after) === hash;
-  const enabled = written ? !written.is_disabled : before?.enabled;
-  const isStatus = after.status === before?.status || (hash !== null && after.status === "completed");
-  const attachments = before?.attachment_ids ?? [];
+  const hasKeywords = keywords === null || keywordsHash(after.keywords) === keywords; // after a write without any, the service chooses
   return differsIn({
     text: !isSameText,
-    keywords: !haveExpectedKeywords(before, after, written),
-    state: after.enabled !== enabled,
-    status: !isStatus,
-    attachments: !isSameSet(after.attachment_ids, attachments),
+    keywords: !(hash === null ? isSameSet(before?.keywords ?? null, after.keywords) : hasKeywords),
+    state: after.enabled !== (written ? !written.is_disabled : before?.enabled),
+    status: after.status !== before?.status && (hash === null || after.status !== "completed"),
+    attachments: !isSameSet(after.attachment_ids, before?.attachment_ids ?? []),
   });
-}
-
-/** After a write without keywords, the service may have chosen any. */
-function haveExpectedKeywords(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): boolean {
-  if (written && written.texts_sha256 !== null) {
-    return written.keywords_sha256 === null || keywordsHash(after.keywords) === written.keywords_sha256;
-  }
-  return isSameSet(before?.keywords ?? null, after.keywords);
 }
 
 function childFlaws(

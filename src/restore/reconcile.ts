@@ -43,29 +43,24 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
   for (const intent of open) {
     const until = Math.min(latestLanding(intent, options), now() + settle + lockTime); // a clock may have been wrong
-    const onWait = () => log("info", waitingFor(intent, until));
+    const time = new Date(until).toISOString();
+    const waiting = `waiting until ${time} for an earlier write that the service has not answered and may still execute`;
+    const onWait = () => log("info", `${placeName(intent)}: ${waiting}`);
     const isSent = journal.sentAt(intent) !== undefined;
     const looked: Looked = isSent
       ? await lookForWrite(() => findEarlier(intent, options), until, options, onWait)
       : { kind: "not done" };
-    if (looked.kind === "found") await concludeFound(options, intent, looked.found);
+    if (looked.kind === "found") await concludeFound(options, intent, looked);
     else if (looked.kind === "not done") await journal.conclude(intent, "not done");
     else log("warn", `${placeName(intent)}: cannot determine the outcome of a write: ${looked.reason}`);
   }
 }
 
-function waitingFor(intent: Intent, until: number): string {
-  const time = new Date(until).toISOString();
-  return `${placeName(intent)}: waiting until ${time} for an earlier write that the service has not answered and may still execute`;
-}
-
 /** Looks for a write of an earlier process, at the place that its journal names. */
 async function findEarlier(intent: Intent, options: ReconcileOptions): Promise<Found | undefined> {
   const place = placeOf(intent, options.journal);
-  if (!place) return undefined;
-  return intent.write === "add chunks" && intent.rows !== null
-    ? findAddition(intent, place, options)
-    : findWrite(intent, place, options);
+  const find = intent.write === "add chunks" && intent.rows !== null ? findAddition : findWrite;
+  return place && find(intent, place, options);
 }
 
 /** The dataset and document in the service that a write went to; undefined if the journal has no copy of them. */
@@ -155,13 +150,9 @@ async function findWrite(facts: WriteFacts, place: Place, { api, journal }: Find
   }
 }
 
-async function findAddedChunk(
-  { texts_sha256, equal = [] }: WriteFacts,
-  place: Place,
-  api: KnowledgeApi,
-): Promise<Found | undefined> {
-  const chunks = await readHashes(api, place);
-  const added = chunks.findLast(({ id, hash }) => hash === texts_sha256 && !equal.includes(id));
+async function findAddedChunk(facts: WriteFacts, place: Place, api: KnowledgeApi): Promise<Found | undefined> {
+  const { texts_sha256, equal = [] } = facts;
+  const added = (await readHashes(api, place)).findLast(({ id, hash }) => hash === texts_sha256 && !equal.includes(id));
   return added && { ids: [added.id], isIndexed: isIndexed(added) };
 }
 
@@ -185,13 +176,8 @@ async function findChild(facts: WriteFacts, place: Place, api: KnowledgeApi): Pr
 
 function hasState(document: Listed, action: string | null | undefined): boolean {
   const { enabled, archived } = stateOf(document);
-  const done = new Map([
-    ["enable", enabled],
-    ["disable", !enabled],
-    ["archive", archived],
-    ["un_archive", !archived],
-  ]);
-  return done.get(action ?? "") === true;
+  const states = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived };
+  return Object.entries(states).some(([name, isDone]) => name === action && isDone);
 }
 
 /** The state of a document, from the service's answer. */
@@ -199,11 +185,7 @@ export function stateOf({ enabled, archived }: Listed) {
   return { enabled: enabled !== false, archived: archived === true };
 }
 
-export interface StandingField {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-}
+export type StandingField = Readonly<Record<"id" | "name" | "type", string>>;
 
 /** The metadata fields of a dataset, and whether it shows the built-in ones. */
 export async function readFields(api: KnowledgeApi, datasetId: string) {

@@ -1,23 +1,19 @@
 import type { Place } from "../client/knowledge-api.js";
-import type { ChunkUpdate, NewChunk, PreparedWrite, WrittenRow } from "../client/write/operations.js";
+import type { NewChunk, PreparedWrite, WrittenRow } from "../client/write/operations.js";
 import type { Writer } from "../client/write/writer.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import type { WriteFacts } from "./journal-schema.js";
 import { childHash, keywordsHash, type StandingChild, type StandingChunk, textsHash } from "./target-rows.js";
 
-/** The document of the target that gets the rows. */
 export interface RowPlace {
   readonly writer: Writer;
   readonly place: Place;
   readonly docForm: string | null;
 }
 
-/** The facts of a write to a document, except those that all its writes share. */
-type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
-
-/** A write to a row that is not sent yet, and its facts for the journal. */
+/** A write to a row that is not sent yet, and its facts for the journal, except those that all writes to its document share. */
 export interface RowWrite<T = WrittenRow> {
-  readonly facts: RowFacts;
+  readonly facts: Omit<WriteFacts, "dataset_id" | "document_id">;
   readonly request: PreparedWrite<T>;
 }
 
@@ -34,7 +30,7 @@ export function updateChunk(
   now: WrittenChunk,
 ): RowWrite {
   const { id: target_id, enabled, attachment_ids } = now;
-  const body: ChunkUpdate = { ...newChunk(texts, docForm), ...(enabled ? {} : { enabled: true }), attachment_ids };
+  const body = { ...newChunk(texts, docForm), ...(enabled ? {} : { enabled: true }), attachment_ids };
   const hashes = { texts_sha256: textsHash(texts), keywords_sha256: keywordsHash(texts.keywords) };
   return {
     facts: { write: "update chunk", old_id, target_id, ...hashes },
@@ -48,7 +44,7 @@ export function disableChunk(
   old_id: string,
   { id: target_id, attachment_ids, ...texts }: Omit<WrittenChunk, "enabled"> & ChunkTexts,
 ): RowWrite {
-  const body: ChunkUpdate = { ...newChunk(texts, docForm), enabled: false, attachment_ids };
+  const body = { ...newChunk(texts, docForm), enabled: false, attachment_ids };
   return {
     facts: { write: "disable chunk", old_id, target_id },
     request: writer.updateChunk(place, target_id, body),
@@ -66,7 +62,6 @@ export function newChunk(texts: ChunkTexts, docForm: string | null): NewChunk {
   };
 }
 
-/** A child chunk of the run. */
 type OldChild = Pick<StandingChild, "id" | "content">;
 
 /** Adds a child chunk after the last one of `there`, the children of its chunk. */

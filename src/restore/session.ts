@@ -7,7 +7,6 @@ import { isRunId, restoreFolderOf } from "../dump/run-id.js";
 import { problemText } from "../file-error.js";
 import { makeFolder, refuseLink } from "../files/files.js";
 import { settingNames } from "../job/open-service.js";
-import type { Log } from "../log.js";
 import { entriesOf, isToken } from "../store/folder/fence.js";
 import { lockJob } from "../store/folder/lock.js";
 import { type Journal, openJournal } from "./journal.js";
@@ -15,19 +14,13 @@ import { openTarget, type TargetService, targetLabels } from "./target.js";
 import type { WriteOptions } from "./write-once.js";
 
 /** The checked settings shared by a restore and a copy. Ids are in lower case, times in milliseconds. */
-export interface SessionOptions extends TargetService {
-  /** Folder of the run. */
+export interface SessionOptions extends TargetService, Pick<WriteOptions, "settle" | "lockTime" | "sleep"> {
   readonly folder: string;
   /** Ids of documents of the run; empty: all of them. */
   readonly documents: readonly string[];
   readonly apply: boolean;
   /** Maximum time for one write. */
   readonly timeout: number;
-  /** How long a write without an answer may still take effect. */
-  readonly settle: number;
-  /** How long the service may lock a document while it adds chunks. */
-  readonly lockTime: number;
-  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and releases its folder. */
@@ -41,16 +34,14 @@ export interface Session extends AsyncDisposable {
   readonly writing: WriteOptions;
 }
 
-/**
- * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. Throws BusyError if
- * another restore of the run is active; StopError if a link is in its place, or the journal cannot be used.
- */
+/** `another`: replaces an existing journal. Throws BusyError if another restore is active; StopError if the journal cannot be used. */
 export async function openSession(
   run: Dump,
   folder: string,
   options: SessionOptions & { readonly another?: boolean },
 ): Promise<Session> {
-  const { baseUrl, now, log, another = false, concurrency = 4, settle, lockTime, sleep } = options;
+  const { baseUrl, key = "", keyEnv, env, now, log, another = false, concurrency = 4 } = options;
+  const { timeout, settle, lockTime, sleep } = options;
   const opened: (() => PromiseLike<unknown>)[] = [];
   const end = async (): Promise<void> => {
     const close = opened.pop();
@@ -69,7 +60,10 @@ export async function openSession(
     const service = await openTarget({ ...options, signal }, run.manifest.documents);
     opened.push(() => service[Symbol.asyncDispose]());
     const api = service.client;
-    const writer = openWriter(writerOptions({ ...options, signal }, api));
+    const names = settingNames(targetLabels);
+    const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
+    // The writer shares the client's pace, so that both together send at most `maxRps` requests a second.
+    const writer = openWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 });
     opened.push(() => writer.close());
     const times = { now: () => now().getTime(), sleep, settle, lockTime };
     const writing = { api, writer, journal, signal, log, concurrency, ...times };
@@ -80,38 +74,23 @@ export async function openSession(
   }
 }
 
-/** The writer shares the client's pace, so that both together send at most `maxRps` requests a second. */
-function writerOptions(options: SessionOptions, { pace }: Client) {
-  const { baseUrl, key = "", keyEnv, env, signal, concurrency = 4, timeout } = options;
-  const names = settingNames(targetLabels);
-  const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
-  return { ...connecting, pace, timeout: timeout / 1_000 };
-}
-
-/** The lease on the folder of a run's restores. Held until disposed, unless another process takes it over. */
-interface FolderLease extends AsyncDisposable {
-  readonly path: string;
-  /** Also aborted soon after another process took over this lock. */
-  readonly signal: AbortSignal;
-  /** Rejects with LostError if another process has the lock. A process that was frozen learns of it only from this check. */
-  readonly checkOwn: () => Promise<void>;
-}
-
 /**
- * Leases the folder of a run's restores, creating it if needed. Throws BusyError if another restore of the same run is active;
- * StopError if the folder is a link or contains one.
+ * Leases the folder of a run's restores, creating it if needed, until it is disposed. `signal` is also aborted soon after another process
+ * took over; `checkOwn` rejects with LostError then. Throws BusyError if another restore of the same run is active; StopError if the
+ * folder is a link or contains one.
  */
 export async function leaseRestoreFolder(
   runFolder: string,
-  { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
-): Promise<FolderLease> {
+  { now, log, signal }: Pick<SessionOptions, "now" | "log" | "signal">,
+) {
   const path = restoreFolderOf(runFolder);
   await refuseLinksBeside(runFolder);
   await makeFolder(path);
   const lock = await lockJob(path, now(), { busy: "another restore of this run is active" });
   const own = join(path, `.${lock.owner.id}`);
   await makeFolder(own);
-  await removeFolderOf(lock.replaced?.id ?? "", path);
+  const killed = lock.replaced?.id ?? ""; // from a file, so anything but a UUID must not become a path
+  if (isToken(killed)) await rm(join(path, `.${killed}`), { recursive: true, force: true });
   const release = async () => {
     await lock
       .release(own)
@@ -143,9 +122,4 @@ async function refuseLinksIn(folder: string): Promise<void> {
 async function isLatest(path: string): Promise<boolean> {
   const target = await readlink(path).catch(() => "");
   return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));
-}
-
-/** Removes the private folder of a killed restore. Its id comes from a file, so anything but a UUID must not become a path. */
-async function removeFolderOf(id: string, folder: string): Promise<void> {
-  if (isToken(id)) await rm(join(folder, `.${id}`), { recursive: true, force: true });
 }

@@ -1,48 +1,37 @@
 import { createHash } from "node:crypto";
 import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
-import { type ChildRow, type ChunkRow, numberIn, textIn } from "../compare/document-rows.js";
+import { numberIn, textIn } from "../compare/document-rows.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import { readChildChunkPages, readChunkPages } from "../crawl/read-list.js";
 import { SkipError, UnknownRouteError } from "../errors.js";
 import { attachmentsIn, type RawRecord } from "../rows/row.js";
 
 /** A chunk of the service, with the columns that a restore needs. */
-export interface StandingChunk
-  extends Pick<
-    ChunkRow,
-    "id" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids" | "position"
-  > {
-  readonly document_id: string | null;
-}
+export type StandingChunk = Readonly<ReturnType<typeof standingChunk>>;
 
-/** A child chunk of the service. */
-export interface StandingChild extends Pick<ChildRow, "id" | "content" | "type" | "position"> {
-  readonly segment_id: string | null;
-}
+export type StandingChild = Readonly<ReturnType<typeof standingChild>>;
 
-/** The texts that identify a chunk. */
 type Said = Pick<ChunkTexts, "content" | "answer">;
 
-/**
- * Reads a chunk from an answer of the service or a row of a dump, which have the same fields. A field of the wrong type counts as
- * missing.
- */
-export function standingChunk(record: RawRecord): StandingChunk {
+/** From an answer of the service or a row of a dump, which have the same fields. A field of the wrong type counts as missing. */
+export function standingChunk(record: RawRecord) {
   const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
+  const words: readonly string[] | null = Array.isArray(keywords) ? keywords.map(String) : null;
+  const attachment_ids: readonly string[] = attachmentsIn(attachments).map((attachment) => attachment.id);
   return {
     id: textIn(id) ?? "",
     document_id: textIn(document_id),
     content: textIn(content) ?? "",
     answer: textIn(answer),
-    keywords: Array.isArray(keywords) ? keywords.map(String) : null,
+    keywords: words,
     enabled: enabled !== false,
     status: textIn(status),
-    attachment_ids: attachmentsIn(attachments).map((attachment) => attachment.id),
+    attachment_ids,
     position: numberIn(position),
   };
 }
 
-export function standingChild({ id, segment_id, content, type, position }: RawRecord): StandingChild {
+export function standingChild({ id, segment_id, content, type, position }: RawRecord) {
   return {
     id: textIn(id) ?? "",
     segment_id: textIn(segment_id),
@@ -57,7 +46,6 @@ export function textsHash({ content, answer }: Said): string {
   return hashOf([content, answer ?? ""]);
 }
 
-/** SHA-256 of the text of a child chunk, in hex. */
 export function childHash(content: string): string {
   return hashOf([content]);
 }
@@ -78,20 +66,18 @@ function hashOf(value: unknown): string {
 /** Maximum readings of a list that changes during the read. */
 const readings = 3;
 
-/** The chunks of a document, in order. */
 export function readStandingChunks(api: KnowledgeApi, place: Place): Promise<readonly StandingChunk[]> {
   return readAll(() => readChunkPages(api, place), standingChunk);
 }
 
-/** The children of a chunk, in order. */
 export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): Promise<readonly StandingChild[]> {
   return readAll(() => readChildChunkPages(api, place, chunkId), standingChild);
 }
 
 /** A chunk of the service without its texts, so that a whole document's texts need not fit into memory. */
-export interface HashedChunk extends Pick<StandingChunk, "id" | "enabled" | "status" | "attachment_ids" | "position"> {
+export type HashedChunk = Pick<StandingChunk, "id" | "enabled" | "status" | "attachment_ids" | "position"> & {
   readonly hash: string;
-}
+};
 
 /** The chunks of a document, in order, with the hashes of their texts. */
 export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly HashedChunk[]> {

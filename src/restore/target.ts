@@ -20,12 +20,8 @@ export interface DumpProgress {
   dump: RunProgress | undefined;
 }
 
-/** The end of a message about a damaged dump of the target. */
-const consequences = {
-  before: "nothing was restored",
-  after: "nothing was proved",
-  live: "nothing was compared",
-} as const;
+/** The end of a message about a damaged dump, by its name. */
+const consequences = { before: "nothing was restored", after: "nothing was proved", live: "nothing was compared" };
 
 /** Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. Rejects like a run. */
 export async function dumpTarget(
@@ -57,7 +53,6 @@ function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
 export interface TargetReading {
   /** The name of the job and its folder: the dump is made `before` or `after` the writes, or without writes (`live`). */
   readonly name: keyof typeof consequences;
-  /** The parent folder. */
   readonly dir: string;
   readonly documents: readonly TargetDocument[];
   /** Whether any of them has child chunks: then every child list is read. */
@@ -83,19 +78,16 @@ function targetJob(
   { name, dir, documents, hasChildren, details = false }: TargetReading,
   { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, memory }: TargetService,
 ): Job {
+  const pace = {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(maxRps === undefined ? {} : { max_rps: maxRps }),
+  };
   const document = {
     name,
-    service: {
-      base_url: baseUrl,
-      api_key_env: keyEnv,
-      allow_http: allowHttp,
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(maxRps === undefined ? {} : { max_rps: maxRps }),
-    },
-    datasets: [...groupRows(documents, ({ dataset_id }) => dataset_id)].map(([id, own]) => ({
-      id,
-      documents: own.map(({ document_id }) => document_id),
-    })),
+    service: { base_url: baseUrl, api_key_env: keyEnv, allow_http: allowHttp, ...pace },
+    datasets: [...groupRows(documents, ({ dataset_id }) => dataset_id)].map(([id, own]) => {
+      return { id, documents: own.map(({ document_id }) => document_id) };
+    }),
     child_chunks: hasChildren ? "all" : "auto",
     consistency: "sweeps", // undo and proof must not rely on assumptions about the service
     output: { dir, formats: ["jsonl"], memory },
@@ -108,10 +100,7 @@ function targetJob(
   return jobFromDraft(draft);
 }
 
-/**
- * Reads the state of documents at the service. Returns only the refused documents. An older service
- * that does not report the state of a document refuses the write itself.
- */
+/** Finds the refused documents. An older service that does not report the state of a document refuses the write itself. */
 export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
   const refusals = new Map<string, Refusal>();
   const read = async (document: TargetDocument) => {
@@ -141,10 +130,8 @@ export async function readLive(
   { pairs: all, ...reading }: Omit<TargetReading, "documents"> & { readonly pairs: readonly DocumentPair[] },
   progress: DumpProgress,
 ) {
-  const refusals = await readRefusals(
-    api,
-    all.map(({ live }) => live),
-  );
+  const live = all.map((pair) => pair.live);
+  const refusals = await readRefusals(api, live);
   const isGone = ({ live }: DocumentPair) => refusals.get(documentKey(live)) === gone;
   const pairs = all.filter((pair) => !isGone(pair));
   const documents = pairs.map(({ live }) => live);
@@ -171,7 +158,6 @@ export function unknownDocuments({ documents }: Manifest, ids: readonly string[]
     .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
-/** Whether some documents have child chunks in the dump. */
 export function haveChildren({ manifest }: Dump, documents: readonly TargetDocument[]): boolean {
   const ids = new Set(documents.map(({ document_id }) => document_id));
   return manifest.documents.some(({ document_id, child_chunk_count }) => child_chunk_count > 0 && ids.has(document_id));
@@ -182,7 +168,7 @@ const gone: Refusal = {
   isReadable: false,
 };
 
-/** Why a document in this state accepts no chunks, from the service's answer; undefined if it accepts them. */
+/** Undefined if the document accepts chunks. */
 function refusalOf({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
   if (typeof indexing_status === "string" && indexing_status !== "completed") {
     const reason = `Its indexing status is ${indexing_status}, and the service accepts chunks only for completed documents. Wait for the end of the indexing.`;

@@ -9,28 +9,24 @@ import type { Journal } from "./journal.js";
 import type { Intent, Made, Write, WriteFacts } from "./journal-schema.js";
 import { isIndexed } from "./target-rows.js";
 
-/** The rules for writing. Times are in milliseconds. */
 export interface WriteOptions {
   readonly api: KnowledgeApi;
   readonly writer: Writer;
   readonly journal: Journal;
   /** Ends the work between two requests, which then rejects with the reason. */
   readonly signal: AbortSignal;
-  /** How many documents to write at once. */
   readonly concurrency: number;
-  /** How long to look for a write without an answer. */
+  /** How long to look for a write without an answer, which may still take effect, in milliseconds. */
   readonly settle: number;
-  /** How long the service may lock a document while it adds chunks. */
+  /** How long the service may lock a document while it adds chunks, in milliseconds. */
   readonly lockTime: number;
   readonly log: Log;
-  /** Called for each request. */
   readonly onWrite?: () => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A planned write that is not sent yet. */
 export interface PlannedWrite<T> {
   readonly facts: WriteFacts;
   readonly request: PreparedWrite<T>;
@@ -93,13 +89,13 @@ export async function* writeOnce<T extends Answered, Other extends { readonly ki
   tries = mostLost,
 ): Waiting<Ended<T> | Other> {
   const { now, signal } = options;
-  let lost: Lost | undefined;
+  let lost: { readonly intent: Intent; readonly find: Find } | undefined;
   let busySince: number | undefined;
   let busyWait = 0;
   for (let count = 1; ; ) {
     signal.throwIfAborted();
-    const late = lost && (await findLate(options, lost));
-    if (late) return { ...late, wasLost: true };
+    const late = lost && (await look(lost.find)); // it may have taken effect after all
+    if (lost && late?.kind === "found") return { ...(await concludeFound(options, lost.intent, late)), wasLost: true };
     const planned = await decide();
     if (!("request" in planned)) return planned;
     const { intent, isLost, ...ended } = await sendOnce(options, planned, lost !== undefined);
@@ -132,29 +128,14 @@ export async function writeNow<T extends Answered>(
   }
 }
 
-/** A write whose answer was lost and that counts as not done. */
-interface Lost {
-  readonly intent: Intent;
-  readonly find: Find;
-}
-
-type Done = { readonly kind: "done"; readonly value: null } & Made;
-
-/** Checks whether a write that counts as not done took effect after all. */
-async function findLate(options: WriteOptions, { intent, find }: Lost): Promise<Done | undefined> {
-  const looked = await lookForWrite(find, options.now(), options);
-  return looked.kind === "found" ? concludeFound(options, intent, looked.found) : undefined;
-}
-
-/** Records that a write was found. */
 export async function concludeFound(
   { journal }: Pick<WriteOptions, "journal">,
   intent: Intent,
-  found: Found,
-): Promise<Done> {
+  { found }: Extract<Looked, { readonly kind: "found" }>,
+) {
   const made = { batch: null, isIndexed: null, ...found };
   await journal.conclude(intent, "done", made);
-  return { kind: "done", value: null, ...made };
+  return { kind: "done", value: null, ...made } as const;
 }
 
 async function sendOnce<T extends Answered>(
@@ -171,10 +152,7 @@ async function sendOnce<T extends Answered>(
   });
   const isLost = outcome.kind === "unknown";
   const sent = { intent, isLost };
-  if (outcome.kind === "done") {
-    const refused = await concludeDone(journal, intent, outcome.value);
-    return { ...refused, ...sent };
-  }
+  if (outcome.kind === "done") return { ...(await concludeDone(journal, intent, outcome.value)), ...sent };
   if (isLost) {
     signal.throwIfAborted(); // the write stays open for the next process
     log("warn", `${outcome.reason}; looking for the write in ${placeName(intent)}`);
@@ -183,7 +161,7 @@ async function sendOnce<T extends Answered>(
   const isLooked = isLost || (outcome.kind === "refused" && wasLost);
   const until = now() + (isLost && !outcome.isOver ? settle : 0);
   const looked: Looked = isLooked ? await lookForWrite(find, until, options) : { kind: "not done" };
-  if (looked.kind === "found") return { ...(await concludeFound(options, intent, looked.found)), ...sent };
+  if (looked.kind === "found") return { ...(await concludeFound(options, intent, looked)), ...sent };
   if (outcome.kind === "refused") {
     await journal.conclude(intent, "refused");
     const meaning = meaningOf(intent.write, outcome);
@@ -202,12 +180,12 @@ async function sendOnce<T extends Answered>(
 }
 
 async function concludeDone<T extends Answered>(journal: Journal, intent: Intent, value: T): Promise<SendEnd<T>> {
-  const made = madeIn(intent.write, value);
   if (intent.write === "disable chunk" && value !== null && "enabled" in value && value.enabled) {
     await journal.conclude(intent, "refused");
     const reason = "the service accepted the request, but left the chunk enabled";
     return { kind: "refused", status: 200, message: "", reason, meaning: "write" };
   }
+  const made = madeIn(intent.write, value);
   await journal.conclude(intent, "done", made);
   return { kind: "done", value, ...made };
 }
@@ -272,7 +250,6 @@ export function madeBy(ended: Ended<unknown>, deed: string): readonly string[] {
 const [firstLook, longestLook] = [200, 10_000];
 const longWait = 60_000;
 
-/** The result of looking for a write. */
 export type Looked =
   | { readonly kind: "found"; readonly found: Found }
   | { readonly kind: "not done" }
@@ -312,10 +289,7 @@ export function placeName({ dataset_id, document_id }: Intent): string {
   return document_id === null ? `dataset ${dataset_id}` : `document ${document_id}`;
 }
 
-/**
- * Works on several documents at once, and returns the results in order. The first error stops the others, and
- * becomes the rejection.
- */
+/** Works on several documents at once, and returns the results in order. The first error stops the others, and becomes the rejection. */
 export async function sideBySide<T, Result>(
   documents: readonly T[],
   { concurrency, signal }: Pick<WriteOptions, "concurrency" | "signal">,
@@ -343,23 +317,15 @@ export type Waiting<T> = AsyncGenerator<number, T, void>;
 
 type RestOptions = Pick<WriteOptions, "signal" | "now" | "sleep">;
 
-/** Waits. Rejects with the reason of the signal. */
 async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promise<void> {
   await sleep(milliseconds, signal).catch(() => {});
   signal.throwIfAborted();
 }
 
-interface InterleaveOptions extends RestOptions {
-  /** Called with the number of waiting tasks. */
-  readonly onWaiting?: (count: number) => void;
-}
-
-/**
- * Runs tasks alternately, never two at once. A waiting task lets the others run, so that their waits overlap. Returns the results in order.
- */
+/** Runs tasks alternately, never two at once, so that their waits overlap. `onWaiting`: called with the number of waiting tasks. */
 export async function interleave<T>(
   tasks: readonly Waiting<T>[],
-  { onWaiting = () => {}, ...options }: InterleaveOptions,
+  { onWaiting = () => {}, ...options }: RestOptions & { readonly onWaiting?: (count: number) => void },
 ): Promise<readonly T[]> {
   const results: T[] = [];
   const waiting = new Map<number, number>();

@@ -18,24 +18,20 @@ import {
   isMissed,
   type ListedLoss,
   type ManualEdit,
-  type PlanCounts,
   type RestorePlan,
   type WhyListed,
 } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
-import { type AppliedRow, isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
+import { isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { sidesOf } from "../diff/table.js";
-import { applyCommand, mustKnow, placeOf, placesOf, type Trouble, troublesIn, unapplied, verdictOf } from "./rows.js";
+import { applyCommand, mustKnow, placeOf, placesOf, troublesIn, unapplied, verdictOf } from "./rows.js";
 
 /** Maximum documents, rows to write of each, and other rows of each to show. */
 const most = { documents: 100, written: 50, others: 10 };
 
-/**
- * Renders the plan of a restore: for each document the rows to write and the rows left alone, then totals, warnings and the next
- * commands. Without an invocation, it shows no commands, because a question follows.
- */
+/** Renders the plan of a restore. Without an invocation, it shows no commands, because a question follows. */
 export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, against, plan, counts } = result;
   const target = against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);
@@ -54,7 +50,7 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
         isTexts && { text: "- text now · + text after the restore", paint: "faint" },
       ],
       ...firstOf(shown, most.documents, documentEntry, "more document").map((part) => [part]),
-      totals(plan.documents, counts),
+      totals(result),
       [(counts.rows > 0 || (invocation === undefined && isTexts)) && warnings],
       ...(invocation === undefined ? [] : nextSteps(result, invocation)),
     ],
@@ -66,17 +62,24 @@ function nothingText({ plan, lost }: RestoreResult): string {
   const present = plan.documents.reduce((sum, document) => sum + document.present, 0);
   const are = lost === 1 ? "is" : "are";
   const gone = lost > 0 ? `; ${countText(lost, "other row")} ${are} gone, without evidence of a manual edit` : "";
-  if (present === 0) return `there is no evidence that a person made or edited anything in this run${gone}`;
-  return `all ${countText(present, "manual edit")} are there${gone}`;
+  const none = "there is no evidence that a person made or edited anything in this run";
+  return `${present === 0 ? none : `all ${countText(present, "manual edit")} are there`}${gone}`;
 }
 
-function totals(documents: readonly DocumentPlan[], counts: PlanCounts): readonly Part[] {
+function totals({ plan: { documents }, counts }: RestoreResult): readonly Part[] {
   const listed = documents.flatMap((document) => document.listed);
   const count = (why: WhyListed) => listed.filter((loss) => loss.why === why).length;
   const open = count("needs your decision");
   const { rows, writes, characters } = counts;
+  const written = countedTexts([
+    [counts.chunks_updated, "chunk", "edited"],
+    [counts.chunks_added, "chunk", "added"],
+    [counts.chunks_disabled, "chunk", "disabled"],
+    [counts.children_replaced, "child chunk", "replaced"],
+    [counts.children_added, "child chunk", "added"],
+  ]);
   return [
-    { head: "plan", text: `${countText(rows, "row")} to write${rows > 0 ? `: ${writtenText(counts)}` : ""}` },
+    { head: "plan", text: `${countText(rows, "row")} to write${rows > 0 ? `: ${written.join(", ")}` : ""}` },
     rows > 0 && `${countText(writes, "write request")} at the least, ${countText(characters, "character")} to embed`,
     ...countedTexts([
       [open, "row", open === 1 ? "needs your decision" : "need your decision"],
@@ -88,21 +91,9 @@ function totals(documents: readonly DocumentPlan[], counts: PlanCounts): readonl
   ];
 }
 
-type Counted = readonly [count: number, noun: string, words: string];
-
 /** `3 chunks edited`: a text for each count above 0. */
-function countedTexts(all: readonly Counted[]): readonly string[] {
+function countedTexts(all: readonly (readonly [count: number, noun: string, words: string])[]): readonly string[] {
   return all.filter(([count]) => count > 0).map(([count, noun, words]) => `${countText(count, noun)} ${words}`);
-}
-
-function writtenText(counts: PlanCounts): string {
-  return countedTexts([
-    [counts.chunks_updated, "chunk", "edited"],
-    [counts.chunks_added, "chunk", "added"],
-    [counts.chunks_disabled, "chunk", "disabled"],
-    [counts.children_replaced, "child chunk", "replaced"],
-    [counts.children_added, "child chunk", "added"],
-  ]).join(", ");
 }
 
 /** The advice at the end of a plan, and of the result of a restore. */
@@ -181,11 +172,12 @@ function childEntry({ child_id: id, position, edit, evidence, content, twin }: C
 function lossEntry(loss: ListedLoss): Entry {
   const { edit, reason, choice, now, now_answer, content, answer } = loss;
   const current = now === null ? null : { content: now, answer: now_answer };
+  const known = choice === "replace" ? "it can replace the text there" : "it can be added at the end";
   return {
     text: placeOf(loss),
     paint: "warn",
     below: [
-      ...remarks(editText(edit), terminalText(reason, 400), choiceText(choice)),
+      ...remarks(editText(edit), terminalText(reason, 400), choice === null ? "kbdump cannot restore it" : known),
       ...textParts(current, { content, answer }),
     ],
   };
@@ -210,33 +202,19 @@ function textParts(now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts>): 
   return [...sides, old !== fresh && `keywords: ${old || "none"} → ${fresh || "none"}`];
 }
 
-/** Says what happens to a listed row if you decide to restore it. */
-function choiceText(choice: ListedLoss["choice"]): string {
-  if (choice === null) return "kbdump cannot restore it";
-  return choice === "replace" ? "it can replace the text there" : "it can be added at the end";
-}
-
-const editWords: Readonly<Record<ManualEdit["kind"], string>> = {
-  edited: "edited",
-  added: "added",
-  disabled: "disabled",
-  customized: "made or edited by hand",
-};
-
 /** `edited by 5f2c… on 2026-11-18 14:02 UTC` */
 function editText(edit: ManualEdit | null): string {
   if (edit === null) return "";
   const by = edit.by === null ? "" : ` by ${terminalText(edit.by, 80)}`;
   const at = edit.at === null ? "" : ` on ${edit.at.slice(0, 16).replace("T", " ")} UTC`;
-  return `${editWords[edit.kind]}${by}${at}`;
+  return `${edit.kind === "customized" ? "made or edited by hand" : edit.kind}${by}${at}`;
 }
 
-const before = "has the text before the edit";
 const historyWords: Readonly<Record<ManualEdit["kind"], string>> = {
-  edited: before,
+  edited: "has the text before the edit",
   added: "shows when it was added",
   disabled: "shows it enabled",
-  customized: before,
+  customized: "has the text before the edit",
 };
 
 /** Names the evidence for a manual edit, except evidence that the row already shows: the person, and the type of a child chunk. */
@@ -250,14 +228,17 @@ function evidenceText(evidence: readonly Evidence[], kind: ManualEdit["kind"] = 
   return evidence.flatMap((each) => texts[each] ?? []).join("; ");
 }
 
+/** Whether a row needs a decision and can be restored. */
+export function needsDecision({ why, choice }: ListedLoss): boolean {
+  return choice !== null && why === "needs your decision";
+}
+
 /** The commands for rows that need a decision; empty if there are none. */
 function decide({ documents }: RestorePlan, invocation: Invocation): readonly Part[] {
-  const open = documents
-    .flatMap(({ listed }) => listed)
-    .filter(({ why, choice }) => why === "needs your decision" && choice !== null);
-  if (open.length === 0) return [];
+  const open = documents.flatMap(({ listed }) => listed.filter(needsDecision)).length;
+  if (open === 0) return [];
   const command = (...flags: readonly string[]) => commandText(unapplied(undecided(invocation)), flags);
-  const title = `Decide on ${countText(open.length, "row")}: write the plan as a list, say yes or no there, and pass it with --plan:`;
+  const title = `Decide on ${countText(open, "row")}: write the plan as a list, say yes or no there, and pass it with --plan:`;
   return [
     commandsBelow(title, command("--plan-out", "plan.yaml")),
     commandsBelow("or add them all at the end of their documents:", command("--manual-edits")),
@@ -274,12 +255,19 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const { status, applied, plan, differences, undo, journal } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
     return renderPlan(result, page, invocation);
-  const failed = applied.rows.filter(isMissing).map(troubleOfRow);
+  const failed = applied.rows.filter(isMissing).map(({ outcome, reason, document_id: id, ...row }) => {
+    return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: remedies[outcome] };
+  });
   const refused = plan.documents.flatMap(({ document_id: id, refused }) =>
     refused === null ? [] : [{ id, row: null, reason: `refused: ${refused}` }],
   );
   const listed = plan.documents.flatMap(({ document_id: id, listed }) => listed.map((loss) => ({ id, loss })));
-  const left = listed.filter(({ loss }) => isMissed(loss)).map(({ id, loss }) => troubleOfLoss(id, loss));
+  // A row that needs a decision gets no next step, because one command below covers all such rows.
+  const left = listed
+    .filter(({ loss }) => isMissed(loss))
+    .map(({ id, loss: { why, reason, choice, ...row } }) => {
+      return { id, row, reason: `${why}: ${reason}`, next: choice === null ? "put it back by hand" : "" };
+    });
   const found = (differences ?? []).map((row) => ({ id: row.document_id, row, reason: row.reason }));
   const others = listed.length - left.length;
   const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
@@ -339,13 +327,3 @@ const remedies: Readonly<Record<RowOutcome, string>> = {
   failed: "run the command again; nothing is written twice",
   "still enabled": "run the command again; the service accepts no change of a chunk for 10 minutes after the last one",
 };
-
-function troubleOfRow({ outcome, reason, document_id: id, ...row }: AppliedRow): Trouble {
-  return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: remedies[outcome] };
-}
-
-/** A row that the plan left alone. If it needs a decision, it gets no next step, because one command below covers all such rows. */
-function troubleOfLoss(id: string, loss: ListedLoss): Trouble {
-  const next = loss.choice === null ? "put it back by hand" : "";
-  return { id, row: loss, reason: `${loss.why}: ${loss.reason}`, next };
-}

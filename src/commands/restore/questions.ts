@@ -4,10 +4,10 @@ import type { Dialogue } from "../../cli/dialogue.js";
 import { dialogueFrom } from "../../cli/options.js";
 import { type Page, pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
-import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
+import type { DocumentPlan } from "../../compare/lost/restore-plan.js";
 import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
 import { nameText } from "../../words.js";
-import { renderPlan } from "./plan.js";
+import { needsDecision, renderPlan } from "./plan.js";
 
 /** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
 export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
@@ -26,7 +26,6 @@ export async function openQuestions(
   return dialogue;
 }
 
-/** The last question: whether to send the writes. */
 export async function askToSend(
   writes: number,
   baseUrl: string,
@@ -43,18 +42,18 @@ export async function askToSend(
   return answer === "yes";
 }
 
-/** Decisions on rows by id. */
+/** By the id of the row. */
 type Decisions = ReadonlyMap<string, Decision>;
 
 /** Asks about each document, then whether to write the plan. Asks nothing if there is nothing to write. */
 export async function askAbout({ plan, base_url }: RestoreResult, dialogue: Dialogue): Promise<Confirmed> {
   const all = new Map<string, Decision>();
-  const documents = plan.documents.filter(({ restores, listed }) => restores.length > 0 || listed.some(isOpen));
+  const documents = plan.documents.filter(({ restores, listed }) => restores.length > 0 || listed.some(needsDecision));
   let isChanged = false;
   for (const [at, document] of documents.entries()) {
     const planned = plannedDecisions(document);
     let decided = planned;
-    if (documents.length > 1 || document.listed.some(isOpen)) {
+    if (documents.length > 1 || document.listed.some(needsDecision)) {
       // without brackets, so that the id fits on a line of 40 columns
       const name = [nameText(document.document_name ?? ""), document.document_id].filter(Boolean).join(" ");
       dialogue.say(`${at + 1} of ${documents.length}: ${name}`);
@@ -79,14 +78,9 @@ function plannedDecisions({ restores }: DocumentPlan): Decisions {
   return decisions;
 }
 
-/** Whether a row needs a decision and can be restored. */
-function isOpen({ why, choice }: ListedLoss): boolean {
-  return choice !== null && why === "needs your decision";
-}
-
 /** Asks what to do with one document. Returns `planned` itself if the plan stays as it is. */
 async function askDocument({ listed }: DocumentPlan, planned: Decisions, dialogue: Dialogue): Promise<Decisions> {
-  const open = listed.filter(isOpen);
+  const open = listed.filter(needsDecision);
   const need = open.length === 1 ? "needs" : "need";
   const all = `the ${countText(open.length, "row")} that ${need} a decision`;
   const answer = await dialogue.choose({

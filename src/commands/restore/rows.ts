@@ -3,15 +3,12 @@ import { type Entry, firstOf, type Part, titled } from "../../cli/outline.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
 import { messageText, terminalText } from "../../cli/text.js";
 import type { CopyDifference } from "../../restore/copy/copy-result.js";
+import type { RowDifference } from "../../restore/result.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 
 /** A row with its position in the older run. */
-interface PositionedRow {
-  readonly level: "chunk" | "child_chunk";
-  readonly position: number | null;
-  readonly id: string;
-}
+type PositionedRow = Pick<RowDifference, "level" | "position" | "id">;
 
 /** The name of a row in titles: `chunk at 12 8c0d1629-…`. */
 export function placeOf({ level, position, id }: PositionedRow): string {
@@ -61,13 +58,11 @@ export interface Trouble {
   /** Id of the document, or of the dataset. */
   readonly id: string;
   readonly row: PositionedRow | null;
-  /** The reason as a sentence. */
   readonly reason: string;
   /** The next step, unless the reason or a command below says it. */
   readonly next?: string;
 }
 
-/** Names of documents and datasets by id. */
 type Names = ReadonlyMap<string, string | null>;
 
 /** Troubles below the document or dataset that has them, in order of first appearance. `most`: how many to show of each. */

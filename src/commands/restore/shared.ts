@@ -47,7 +47,6 @@ export const paceOptions = {
   ...comparisonMemoryOption,
 } as const satisfies Options;
 
-/** The options that `restore` and `copy` share. */
 export const writeOptions = {
   document: {
     type: "string",
@@ -68,24 +67,21 @@ export const writeOptions = {
   ...paceOptions,
 } as const satisfies Options;
 
-/** The arguments that both commands share. */
 export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
   readonly concurrency?: unknown;
   readonly to?: string | undefined;
 };
 
-/** The problems of the shared arguments. */
 export async function problemsOf(args: WriteArguments, { openTerminal }: Surroundings): Promise<readonly Problem[]> {
   const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // slow to load; --help does not need it
+  const noTerminal =
+    "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
   return [
     ...checkIds("--document", itemsOf(args.document)),
     ...checkServiceFlags(args),
     ...(args.apply && !args.yes && openTerminal === undefined ? [{ path: "--apply", message: noTerminal }] : []),
   ];
 }
-
-const noTerminal =
-  "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
 
 /** The settings of both commands that do not depend on a folder. */
 export function settingsFrom(args: Omit<WriteArguments, "run">, { env, signal, view }: Environment) {
@@ -96,42 +92,37 @@ export function settingsFrom(args: Omit<WriteArguments, "run">, { env, signal, v
     concurrency: numberFrom(args.concurrency),
     maxRps: numberFrom(args.maxRps),
     now: () => new Date(),
-    sleep: (milliseconds: number, ending: AbortSignal) => delay(milliseconds, undefined, { signal: ending }),
+    sleep: pause,
   };
+}
+
+export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return delay(milliseconds, undefined, { signal });
 }
 
 function numberFrom(text: unknown): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** Says that the variable with the key of a restore is not set. */
-function unset(name: string): string {
-  const why = "restore and copy need a separate key with write access";
-  return `the variable ${name} is not set; ${why}. Set it: export ${name}=…`;
-}
-
 /** Reads the key of a restore. Throws UsageError if the variable is not set. */
 export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<string> {
-  if (env[name] === undefined) throw new UsageError(`no key: ${unset(name)}`, []);
+  const why = "restore and copy need a separate key with write access";
+  if (env[name] === undefined)
+    throw new UsageError(`no key: the variable ${name} is not set; ${why}. Set it: export ${name}=…`, []);
   const { readKey } = await import("../../job/read-key.js");
   return readKey({ apiKeyEnv: name }, env);
 }
 
 type Ended = RestoreResult | CopyResult;
 
-/** The parts that differ between a restore and a copy. */
 interface Work<Result, Answer> {
   readonly progress: WriteProgress;
-  /** Shows the plan, and asks whether to write it. */
   readonly ask: (planned: Result) => Promise<Answer>;
   /** Restores or copies. Calls `confirm` before the first write. */
   readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
 }
 
-/**
- * Executes a restore or a copy. Shows its progress, but not while a question is on the terminal. The results have the folders of
- * runs under the names that users know.
- */
+/** Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users know. */
 export async function watchWork<Result extends Ended, Answer>(
   { progress, ask, execute }: Work<Result, Answer>,
   { names, view }: Environment,
@@ -190,10 +181,7 @@ export async function workAndPrint<Result extends Ended, Answer>(
   return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
 }
 
-/**
- * Prints the warnings and the result, and returns the exit code. Throws InterruptedError if the user refused to write the plan.
- * `whole`: the result for `--json`.
- */
+/** Throws InterruptedError if the user refused to write the plan. `whole`: the result for `--json`. */
 export async function printEnded(
   ended: Ended,
   render: (page: Page) => string,

@@ -9,14 +9,7 @@ import type {
 } from "../../compare/lost/restore-plan.js";
 import { reconcile } from "../reconcile.js";
 import { addChild, disableChunk, newChunk, updateChild, updateChunk } from "../row-writes.js";
-import {
-  haveSameTexts,
-  keywordsHash,
-  readChildren,
-  type StandingChild,
-  type StandingChunk,
-  textsHash,
-} from "../target-rows.js";
+import { haveSameTexts, keywordsHash, readChildren, type StandingChunk, textsHash } from "../target-rows.js";
 import { interleave, sideBySide, type Waiting } from "../write-once.js";
 import {
   type ApplyOptions,
@@ -30,11 +23,7 @@ import {
 } from "./document-work.js";
 import type { Applied, AppliedRow } from "./restore-options.js";
 
-/**
- * Executes a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
- * journal stays open, so that the proof of the restore can end it. Rejects with StopError if the key is refused, and with the
- * reason of the signal.
- */
+/** Writes several documents at once, one write at a time in each. The journal stays open, so that the proof can end it. */
 export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
   const { journal, progress } = options;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
@@ -87,8 +76,8 @@ async function* restoreChunk(work: DocumentWork, restore: ChunkRestore): Waiting
   const children: AppliedRow[] = [];
   for (const child of restore.children) {
     const landed = isGood(texts) ? yield* restoreChild(work, texts.id, child) : notBelow(texts);
-    const name = { id: child.child_id, position: child.position };
-    children.push({ document_id, level: "child_chunk", ...name, ...resultOf(landed) });
+    const { child_id: id, position } = child;
+    children.push({ document_id, level: "child_chunk", id, position, ...resultOf(landed) });
   }
   const said = restore.texts ?? restore.target;
   const end = disable && said && isGood(texts) ? yield* disabled(work, id, texts.id, said) : undefined;
@@ -97,20 +86,20 @@ async function* restoreChunk(work: DocumentWork, restore: ChunkRestore): Waiting
   return [{ document_id, level: "chunk", id, position, ...result }, ...children];
 }
 
-function isGood(landed: Landed): landed is Extract<Landed, { readonly kind: "written" | "there" }> {
+type Good = Extract<Landed, { readonly kind: "written" | "there" }>;
+
+function isGood(landed: Landed): landed is Good {
   return landed.kind === "written" || landed.kind === "there";
 }
 
-function notBelow(parent: Landed): Landed {
-  const reason = `its chunk: ${"reason" in parent ? parent.reason : ""}`;
-  return { kind: parent.kind === "changed meanwhile" ? parent.kind : "failed", id: null, reason };
+function notBelow({ kind, reason }: Exclude<Landed, Good>): Landed {
+  return { kind, id: null, reason: `its chunk: ${reason}` };
 }
 
 type Result = Pick<AppliedRow, "outcome" | "target_id" | "reason">;
 
 function resultOf(landed: Landed): Result {
-  const reason = "reason" in landed ? landed.reason : null;
-  return { outcome: landed.kind, target_id: landed.id, reason };
+  return { outcome: landed.kind, target_id: landed.id, reason: "reason" in landed ? landed.reason : null };
 }
 
 /** The result of writing the texts of a disabled chunk and disabling it again. If only the texts were written, it is still enabled. */
@@ -120,15 +109,10 @@ function resultOfBoth(texts: Landed | undefined, end: Landed): Result {
   return { ...resultOf(end), target_id: texts?.id ?? null, outcome: "still enabled" };
 }
 
-/**
- * Writes the texts of one chunk: to its target, or as a new chunk after the last one. Without texts, only checks the chunk of its
- * children.
- */
+/** Writes the texts of one chunk: to its target, or as a new one. Without texts, only checks the chunk of its children. */
 async function* textsOf(work: DocumentWork, { chunk_id, target, texts, equal, children }: ChunkRestore): Landing {
-  if (!target) {
-    const unknown = { kind: "failed", id: null, reason: "the plan names no chunk of the target" } as const;
-    return texts ? yield* addTexts(work, chunk_id, texts, equal) : unknown;
-  }
+  if (!target && texts) return yield* addTexts(work, chunk_id, texts, equal);
+  if (!target) return { kind: "failed", id: null, reason: "the plan names no chunk of the target" };
   const there = { kind: "there", id: target.id } as const;
   if (!texts && children.length === 0) return there;
   const prepare = (from: TargetChunk, next: ChunkTexts | null) => async () => {
@@ -149,10 +133,10 @@ async function* textsOf(work: DocumentWork, { chunk_id, target, texts, equal, ch
  * changes the text. It comes first, so that the target still has the planned text if the second request fails.
  */
 function keywordsFirst(target: TargetChunk, texts: ChunkTexts): ChunkTexts | undefined {
-  const { keywords } = texts;
-  if (!keywords || keywords.length === 0 || isSameSet(keywords, target.keywords)) return undefined;
-  if (target.content === texts.content) return undefined;
-  return { content: target.content, answer: target.answer, keywords };
+  const { content, keywords } = texts;
+  const isNeeded =
+    keywords && keywords.length > 0 && !isSameSet(keywords, target.keywords) && target.content !== content;
+  return isNeeded ? { content: target.content, answer: target.answer, keywords } : undefined;
 }
 
 async function* written(work: DocumentWork, old_id: string, texts: ChunkTexts, prepare: Prepare): Landing {
@@ -195,9 +179,9 @@ async function* addTexts(work: DocumentWork, old_id: string, texts: ChunkTexts, 
 async function* disabled(work: DocumentWork, oldId: string, id: string, texts: ChunkTexts): Landing {
   return yield* writeRow(work, async () => {
     const now = await work.read(id);
-    const isOurs = now.document_id === work.place.documentId && haveSameTexts(now, texts);
     const reason = `chunk ${id} would get another text if it were disabled`;
-    if (!isOurs) return { kind: "changed meanwhile", id, reason };
+    if (now.document_id !== work.place.documentId || !haveSameTexts(now, texts))
+      return { kind: "changed meanwhile", id, reason };
     return now.enabled ? disableChunk(work, oldId, now) : { kind: "there", id };
   });
 }
@@ -205,24 +189,15 @@ async function* disabled(work: DocumentWork, oldId: string, id: string, texts: C
 /** Writes one child chunk to a chunk of the target: replaces the child that the plan names (its twin), or adds it after the last one. */
 async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRestore): Landing {
   return yield* writeRow(work, async () => {
+    const { child_id: id, content, twin } = child;
     const children = await readChildren(work.options.api, work.place, chunkId);
-    const row = { id: child.child_id, content: child.content };
-    if (!child.twin) return addChild(work, chunkId, row, children);
-    return judgeTwin(child, child.twin, children) ?? updateChild(work, chunkId, row, child.twin.id);
+    if (!twin) return addChild(work, chunkId, { id, content }, children);
+    const now = children.find((each) => each.id === twin.id);
+    if (now?.content === content) return { kind: "there", id: twin.id };
+    if (now?.content === twin.content) return updateChild(work, chunkId, { id, content }, twin.id);
+    const what = now ? "differs in text from the one that the plan was made for" : "is gone";
+    return { kind: "changed meanwhile", id: null, reason: `child chunk ${twin.id} ${what}` };
   });
-}
-
-/** Why a child must not replace its twin; undefined if it may. */
-function judgeTwin(
-  { content }: ChildRestore,
-  twin: NonNullable<ChildRestore["twin"]>,
-  children: readonly StandingChild[],
-): Undecided | undefined {
-  const now = children.find(({ id }) => id === twin.id);
-  if (now?.content === content) return { kind: "there", id: twin.id };
-  if (now?.content === twin.content) return undefined;
-  const what = now ? "differs in text from the one that the plan was made for" : "is gone";
-  return { kind: "changed meanwhile", id: null, reason: `child chunk ${twin.id} ${what}` };
 }
 
 /** Compares a chunk with the plan right before its change; undefined if it is as planned. Without new texts, only its own texts count. */
@@ -235,7 +210,8 @@ function judgeTarget(
   const changed = (what: string) =>
     ({ kind: "changed meanwhile", id: null, reason: `chunk ${now.id} ${what}` }) as const;
   if (now.document_id !== documentId) return changed("does not belong to this document");
-  if (texts && haveSameTexts(now, texts) && hasKeywords(now, texts)) return { kind: "there", id: target.id };
+  const hasKeywords = !texts?.keywords?.length || isSameSet(now.keywords, texts.keywords); // none in the plan: the service chooses them
+  if (texts && haveSameTexts(now, texts) && hasKeywords) return { kind: "there", id: target.id };
   const differing = [
     ...(haveSameTexts(now, target) ? [] : ["text"]),
     ...(texts === null || isSameSet(now.keywords, target.keywords) ? [] : ["keywords"]),
@@ -243,9 +219,4 @@ function judgeTarget(
   ];
   if (differing.length === 0) return undefined;
   return changed(`differs in ${differing.join(" and ")} from the one that the plan was made for`);
-}
-
-/** Whether a chunk has these keywords. Without keywords in the plan, any are fine, because the service chooses them. */
-function hasKeywords(now: StandingChunk, { keywords }: ChunkTexts): boolean {
-  return keywords === null || keywords.length === 0 || isSameSet(now.keywords, keywords);
 }

@@ -1,5 +1,6 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
+import type { WrittenRow } from "../journal-facts.js";
 import type { Intent } from "../journal-schema.js";
 import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
@@ -7,9 +8,9 @@ import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } f
 import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 import type { RestoreProgress } from "./restore-options.js";
 
-/** The document to write, and the known facts about it. */
 export class DocumentWork implements RowPlace {
   readonly options: ApplyOptions;
+  readonly writer: ApplyOptions["writer"];
   readonly place: Place;
   readonly docForm: string | null;
   /** Why the service accepts no writes to this document; null while it does. */
@@ -19,15 +20,11 @@ export class DocumentWork implements RowPlace {
 
   constructor(options: ApplyOptions, place: Place, docForm: string | null) {
     this.options = options;
+    this.writer = options.writer;
     this.place = place;
     this.docForm = docForm;
   }
 
-  get writer() {
-    return this.options.writer;
-  }
-
-  /** A chunk of the document as it is now. */
   async read(chunkId: string): Promise<StandingChunk> {
     return standingChunk(await this.options.api.chunk(this.place, chunkId));
   }
@@ -73,15 +70,14 @@ export type Prepare = () => Promise<RowWrite | Undecided>;
 /** Writes one row. Rejects with StopError if the key is refused, and with the reason of the signal. */
 export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   const ended = yield* writeOnce(work.options, () => decide(work, prepare));
-  if (ended.kind === "there" || ended.kind === "changed meanwhile" || ended.kind === "failed") return ended;
+  if (!("wasLost" in ended)) return ended;
   if (ended.kind === "done") {
-    const [id = ""] = ended.ids;
-    return { kind: "written", id, isIndexed: ended.isIndexed !== false, error: ended.value?.error ?? "" };
+    const { ids, isIndexed, value } = ended;
+    return { kind: "written", id: ids[0] ?? "", isIndexed: isIndexed !== false, error: value?.error ?? "" };
   }
-  const { reason } = ended;
   if (ended.kind === "refused" && ended.meaning === "document")
-    work.refused = `the service accepts no writes to this document: ${reason}`;
-  return { kind: "failed", id: null, reason };
+    work.refused = `the service accepts no writes to this document: ${ended.reason}`;
+  return { kind: "failed", id: null, reason: ended.reason };
 }
 
 async function decide(work: DocumentWork, prepare: Prepare) {
@@ -92,10 +88,10 @@ async function decide(work: DocumentWork, prepare: Prepare) {
     const ready = await prepare();
     if (!("request" in ready)) return ready;
     const { facts, request } = ready;
-    const { parent_id = null } = facts;
-    const isSamePlace = (open: Intent) => open.document_id === document_id && open.parent_id === parent_id;
-    const unanswered = work.options.journal.open.find((open) => mayMakeTwo(open) && isSamePlace(open));
-    if (unanswered && mayMakeTwo(facts)) return failed(mayCome(unanswered, work.options));
+    const isSamePlace = (open: Intent) =>
+      mayMakeTwo(open) && open.document_id === document_id && open.parent_id === (facts.parent_id ?? null);
+    const unanswered = mayMakeTwo(facts) && work.options.journal.open.find(isSamePlace);
+    if (unanswered) return failed(mayCome(unanswered, work.options));
     return plannedWrite({ dataset_id, document_id, ...facts }, request, work.place, work.options);
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
@@ -116,16 +112,8 @@ async function readEqualTexts(api: KnowledgeApi, place: Place): Promise<Map<stri
   return ids;
 }
 
-/** A chunk that the service stored but could not index. */
-interface UnindexedChunk {
-  readonly id: string;
-  /** Id in the older run. */
-  readonly old_id: string;
-  /** SHA-256 of its new texts. */
-  readonly texts_sha256: string | null;
-  /** The service's own words. */
-  readonly error: string;
-}
+/** A chunk that the service stored but could not index. `error`: the service's own words. */
+type UnindexedChunk = Pick<WrittenRow, "id" | "old_id" | "texts_sha256"> & { readonly error: string };
 
 /** How many times to touch and repair a chunk, and the wait before the next time, in milliseconds. */
 const mostRepairs = 2;

@@ -4,13 +4,7 @@ import { parse } from "yaml";
 import type { ComparedRuns } from "../../compare/compare-runs.js";
 import { ofDocument } from "../../compare/load-document-rows.js";
 import type { Decision } from "../../compare/lost/decisions.js";
-import type {
-  ChunkRestore,
-  DocumentPlan,
-  ListedLoss,
-  ManualEdit,
-  RestorePlan,
-} from "../../compare/lost/restore-plan.js";
+import type { ChunkRestore, DocumentPlan, ManualEdit, RestorePlan } from "../../compare/lost/restore-plan.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import type { Manifest } from "../../dump/manifest.js";
 import { type Problem, UsageError } from "../../errors.js";
@@ -24,14 +18,13 @@ import { check, isMapping, object, oneOf, text } from "../../schema.js";
  * line; only `restore`, `id`, `now` and `now_answer` of a row count.
  */
 
-/** Throws UsageError if the file exists: it may hold the owner's decisions. */
 export async function checkFree(path: string): Promise<void> {
-  if (await isThere(path)) throw new UsageError("The plan file cannot be used:", [{ path, message: taken }]);
+  if (await isThere(path)) throw new UsageError(cannotUse, [{ path, message: taken }]);
 }
 
+const cannotUse = "The plan file cannot be used:";
 const taken = "it is there already, and may hold your decisions; name another file";
 
-/** Returns a function that writes a plan file, from the plan and its comparison. */
 export function planFileWriter(path: string, { run_id, job }: Manifest) {
   return async (connection: Connection, compared: ComparedRuns, plan: RestorePlan): Promise<void> => {
     const file = await open(path, "wx", 0o600).catch((error: unknown) => {
@@ -85,7 +78,10 @@ function plannedRows({ restores, listed }: DocumentPlan): readonly PlanRow[] {
         ...{ ...editWords(edit), why: "", was: content, now: twin?.content ?? null },
       })),
     ]),
-    ...listed.map(listedRow),
+    ...listed.map(({ level, id, position, edit, why, reason, content, answer, now, now_answer, choice }) => ({
+      ...({ restore: "no", do: choice ?? "nothing", level, id, position } as const),
+      ...{ ...editWords(edit), why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) },
+    })),
   ];
 }
 
@@ -102,14 +98,6 @@ function chunkRow({ chunk_id: id, position, edit, target, texts }: ChunkRestore)
 /** The old and the new answer, if the chunk has one. Only qa_model documents have answers. */
 function answers(was: string | null | undefined, now: string | null | undefined) {
   return was || now ? { answer: was ?? null, now_answer: now ?? null } : {};
-}
-
-function listedRow(loss: ListedLoss): PlanRow {
-  const { level, id, position, edit, why, reason, content, answer, now, now_answer, choice } = loss;
-  return {
-    ...({ restore: "no", do: choice ?? "nothing", level, id, position } as const),
-    ...{ ...editWords(edit), why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) },
-  };
 }
 
 function editWords(edit: ManualEdit | null) {
@@ -157,22 +145,15 @@ async function* automaticLines(
       FROM automatic_rows r WHERE nr > ${last} AND ${ofDocument(document, "r")} ORDER BY nr LIMIT ${rowsAtOnce}`);
     const rows = found.getRowsJson();
     const lines = rows.flatMap(([, json]) => {
-      const { level, id, position, was }: AutomaticRow = JSON.parse(String(json));
-      if (known.has(id)) return [];
-      const row = { restore: "no", do: "add", level, id, position, ...editWords(null), why, was } as const;
-      return [lineOf(row)];
+      const { was, ...row }: Omit<PlanRow, "restore" | "do"> & { was: string } = JSON.parse(String(json));
+      return known.has(row.id)
+        ? []
+        : [lineOf({ restore: "no", do: "add", ...row, ...editWords(null), ...{ why, was } })];
     });
     if (lines.length > 0) yield lines.join("");
     if (rows.length < rowsAtOnce) return;
     last = String(rows.at(-1)?.[0]);
   }
-}
-
-interface AutomaticRow {
-  readonly level: string;
-  readonly id: string;
-  readonly position: number | null;
-  readonly was: string;
 }
 
 const rowSchema = object({
@@ -207,18 +188,14 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
       }
     }
   }
-  if (run !== runId && problems.length === 0)
-    problems.push({
-      path,
-      message: run === undefined ? "names no run, so it is not a plan file" : `is for run ${run}, not for ${runId}`,
-    });
-  if (problems.length > 0) throw new UsageError("The plan file cannot be used:", problems.slice(0, mostProblems));
+  const whose = run === undefined ? "names no run, so it is not a plan file" : `is for run ${run}, not for ${runId}`;
+  if (run !== runId && problems.length === 0) problems.push({ path, message: whose });
+  if (problems.length > 0) throw new UsageError(cannotUse, problems.slice(0, mostProblems));
   return decisions;
 }
 
 const mostProblems = 20;
 
-/** The row in a line; undefined if there is none. */
 function parsed(line: string): object | undefined {
   try {
     const rows: unknown = parse(line);
@@ -232,5 +209,5 @@ function parsed(line: string): object | undefined {
 function unusable(path: string, error: unknown, messages: Readonly<Record<string, string>>): UsageError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const message = messages[code] ?? fileErrorText(error) ?? String(error);
-  return new UsageError("The plan file cannot be used:", [{ path, message }]);
+  return new UsageError(cannotUse, [{ path, message }]);
 }

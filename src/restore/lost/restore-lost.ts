@@ -36,11 +36,7 @@ import {
   statusOf,
 } from "./restore-options.js";
 
-/**
- * Restores the losses of a re-index in the documents of a run: plans the restore and, with `apply`, writes and proves it. Rejects with
- * UsageError if it is refused as a whole, BusyError if another restore of the run is active, StopError if the service or
- * the disk ends it, and with the reason of `options.signal`.
- */
+/** Plans how to restore the losses of a re-index and, with `apply`, writes and proves it. Throws UsageError if it is refused as a whole. */
 export const restoreLost: RestoreLost = async (given) => {
   const old = await openDump(given.folder, "nothing was restored");
   checkOlder(old, given.documents);
@@ -60,7 +56,6 @@ export const restoreLost: RestoreLost = async (given) => {
   return await planned(context, await readTarget(context, service.client, folder.path));
 };
 
-/** The facts that all steps of a restore need. */
 interface RestoreContext {
   /** The older run to restore from. */
   readonly old: Dump;
@@ -103,32 +98,29 @@ async function planned(
   const onCompared = planOut === undefined || decided ? undefined : planFileWriter(planOut, old.manifest);
   const wishes = { documents, refusals, memory, signal, decisions, addManualEdits, onCompared };
   const lost = dump ? await planLost(old, dump, wishes) : { plan: planUnread(old, wishes), warnings: [] };
+  const { plan, warnings } = lost;
   const { job, run_id } = old.manifest;
-  return resultOf({
+  const nothing = { applied: null, differences: null, undo: null, journal: null };
+  const sum = (name: "lost" | "manual_edits") => plan.documents.reduce((all, document) => all + document[name], 0);
+  return {
+    ...nothing,
     run: { folder: old.folder, job, run_id },
     base_url: baseUrl,
     against: apply ? null : (against ?? null),
-    plan: lost.plan,
+    plan,
     plan_file: onCompared && dump ? (planOut ?? null) : null,
-    warnings: lost.warnings,
-  });
-}
-
-type Facts = Pick<RestoreResult, "run" | "base_url" | "against" | "plan" | "plan_file" | "warnings"> &
-  Partial<Pick<RestoreResult, "applied" | "differences" | "undo" | "journal">>;
-
-function resultOf(facts: Facts): RestoreResult {
-  const whole = { applied: null, differences: null, undo: null, journal: null, ...facts };
-  const sum = (name: "lost" | "manual_edits") =>
-    facts.plan.documents.reduce((all, document) => all + document[name], 0);
-  const numbers = { lost: sum("lost"), manual_edits: sum("manual_edits"), counts: countPlan(facts.plan) };
-  return { ...whole, ...numbers, status: statusOf(whole) };
+    warnings,
+    lost: sum("lost"),
+    manual_edits: sum("manual_edits"),
+    counts: countPlan(plan),
+    status: statusOf({ ...nothing, plan }),
+  };
 }
 
 /** Continues the journal of an earlier process that did not end, or starts one. */
 async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
   const { journal, api, folder } = session;
-  const { progress, confirm } = context.options;
+  const { progress, confirm, documents } = context.options;
   const writing = { ...session.writing, progress };
   const earlier = journal.writes;
   if (journal.undo !== null) await reconcileLost(writing);
@@ -140,20 +132,20 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   if (target.dump && final.counts.writes > 0) journal.beginWith(target.dump.folder);
   progress.step = "writing";
   const applied = await applyPlan(final.plan, writing);
-  const { documents } = context.options;
   const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
   const written = journal.written.filter(({ document_id: id }) => isOurs(id) || journal.isWrittenAfter(id, earlier));
   const differences = written.length > 0 ? await proveWritten(context, session, written) : null;
   const [undo = null, ...others] = undosOf(journal);
   await endJournal(isOurs, journal);
-  return resultOf({
+  const result = {
     ...final,
     warnings: [...final.warnings, ...others.map((folder) => `${folder} ${alsoUndo}`)],
     applied: written.length === 0 && journal.writes === earlier ? { ...applied, writes: 0 } : applied,
     differences,
     undo,
     journal: journal.undo === null ? null : journal.path,
-  });
+  };
+  return { ...result, status: statusOf(result) };
 }
 
 /**
@@ -168,17 +160,14 @@ async function endJournal(isOurs: (documentId: string) => boolean, journal: Jour
 
 /** The dumps to undo the restore with. There may be several: if a later process first wrote a document, it made a dump before that. */
 function undosOf(journal: Journal): readonly string[] {
-  const documents = new Set(journal.written.map(({ document_id }) => document_id));
-  const undos = [...documents].map((id) => journal.undoOf(id));
-  return [...new Set([...undos, ...(undos.length > 0 ? [] : [journal.undo])].filter((each) => each !== null))];
+  const { written, undo } = journal;
+  const undos = written.length > 0 ? written.map(({ document_id }) => journal.undoOf(document_id)) : [undo];
+  return [...new Set(undos.filter((each) => each !== null))];
 }
 
 const alsoUndo = "is part of the undo, too: it has the documents that the earlier restore did not write";
 
-/**
- * Dumps the documents of written rows, and compares each with its state before its first write. Returns the unannounced differences.
- * Throws StopError if a document could not be read completely: then nothing is proved.
- */
+/** Compares the documents of written rows with their state before the first write. Returns the differences that no write explains. */
 async function proveWritten(
   { old, options }: RestoreContext,
   { folder, journal, api }: Session,
@@ -193,9 +182,9 @@ async function proveWritten(
   const gone = new Set(live.gone.map((pair) => documentKey(pair.live)));
   const differences = written
     .filter((row) => gone.has(documentKey(row)))
-    .map(({ document_id, level, id }): ProofDifference => {
-      return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
-    });
+    .map(
+      ({ document_id, level, id }): ProofDifference => ({ document_id, level, id, position: null, reason: goneWith }),
+    );
   if (!live.dump) return differences;
   refuseUnread(live.dump);
   for (const [undo, own] of groupRows(live.pairs, (pair) => journal.undoOf(pair.old.document_id) ?? "")) {
@@ -204,6 +193,8 @@ async function proveWritten(
   }
   return differences;
 }
+
+const goneWith = "this restore wrote it, and its document is gone";
 
 /** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */
 function proveDocuments(

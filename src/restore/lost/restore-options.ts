@@ -1,19 +1,11 @@
 import * as v from "valibot";
 import type { Decision } from "../../compare/lost/decisions.js";
-import {
-  isMissed,
-  level,
-  planCounts,
-  position,
-  type RestorePlan,
-  restorePlan,
-} from "../../compare/lost/restore-plan.js";
+import { isMissed, level, planCounts, position, restorePlan } from "../../compare/lost/restore-plan.js";
 import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
 
-/** The checked settings of `restore`. */
 export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   /** Folder of a newer run of the same job, to plan without any request. */
   readonly against: string | undefined;
@@ -21,30 +13,25 @@ export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   readonly addManualEdits: boolean;
   /** A plan file with the owner's decisions. */
   readonly plan: string | undefined;
-  /** The plan file to write. */
   readonly planOut: string | undefined;
   /** Base URL of the service to restore to; undefined: the run's service. */
   readonly to: string | undefined;
   /** The service in the owner's settings, which must match the run's unless `to` is given; undefined: they name none. */
   readonly own: OwnService | undefined;
-  /** Updated during the work. */
   readonly progress: RestoreProgress;
   /** Called before the first write to ask whether to execute the plan. Called only with `apply`. */
   readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
 }
 
-/** A service that a job file or the environment names. */
 export interface OwnService {
   readonly url: string;
   /** The source of the URL, for messages: the path of the job file, or the name of the variable. */
   readonly place: string;
 }
 
-/** The owner's answer to a plan. */
+/** The owner's answer to a plan. Without `go`, nothing is written. `decisions`: on rows by id; undefined: use the plan as it is. */
 export interface Confirmed {
-  /** False: nothing is written, and the result is `planned`. */
   readonly go: boolean;
-  /** The decisions on rows by id; undefined: use the plan as it is. */
   readonly decisions?: ReadonlyMap<string, Decision> | undefined;
 }
 
@@ -67,7 +54,7 @@ const appliedRow = result({
 export type AppliedRow = v.InferOutput<typeof appliedRow>;
 export type RowOutcome = AppliedRow["outcome"];
 
-/** The results of a restore's writes. `writes`: requests sent, including those of earlier processes of the same journal, unless they wrote only other documents. */
+/** `writes`: requests sent, including those of earlier processes of the same journal, unless they wrote only other documents. */
 const applied = result({ rows: listOf(appliedRow), writes: count });
 export type Applied = v.InferOutput<typeof applied>;
 
@@ -103,18 +90,23 @@ export const restoreResult = v.pipe(
   v.title("Result of kbdump restore --json"),
 );
 export type RestoreResult = v.InferOutput<typeof restoreResult>;
-type RestoreStatus = RestoreResult["status"];
-
-type Outcome = Pick<RestoreResult, "plan" | "applied" | "differences">;
 
 /** Decides the status from the plan, the writes and the proof. */
-export function statusOf({ plan, applied, differences }: Outcome): RestoreStatus {
+export function statusOf({
+  plan: { documents },
+  applied,
+  differences,
+}: Pick<RestoreResult, "plan" | "applied" | "differences">): RestoreResult["status"] {
   if (differences !== null && differences.length > 0) return "different";
   const hasWritten = applied !== null && (applied.rows.length > 0 || applied.writes > 0);
-  if (!hasWritten && isNothingToRestore(plan)) return "nothing to restore";
+  const hasPlan = documents.some(
+    ({ refused, restores, listed }) => refused !== null || restores.length > 0 || listed.length > 0,
+  );
+  if (!hasWritten && !hasPlan) return "nothing to restore";
   if (applied === null) return "planned";
   const isUnproved = differences === null && applied.writes > 0;
-  if (isUnproved || applied.rows.some(isMissing) || plan.documents.some(isIncomplete)) return "partial";
+  const isIncomplete = documents.some(({ refused, listed }) => refused !== null || listed.some(isMissed));
+  if (isUnproved || isIncomplete || applied.rows.some(isMissing)) return "partial";
   return hasWritten ? "proved" : "planned";
 }
 
@@ -123,23 +115,8 @@ export function isMissing({ outcome }: AppliedRow): boolean {
   return outcome !== "written" && outcome !== "there";
 }
 
-function isIncomplete({ refused, listed }: RestorePlan["documents"][number]): boolean {
-  return refused !== null || listed.some(isMissed);
-}
-
-/** Whether no manual edit is lost; the service made all other lost rows. */
-function isNothingToRestore({ documents }: RestorePlan): boolean {
-  return documents.every(
-    ({ refused, restores, listed }) => refused === null && restores.length === 0 && listed.length === 0,
-  );
-}
-
-/** The steps of a restore, in order. */
-type RestoreStep = "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
-
-/** The progress of a restore. */
 export interface RestoreProgress {
-  step: RestoreStep;
+  step: "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
   /** Chunks to change, including those with only changed children, and how many are done. */
   chunks: number;
   chunksDone: number;
@@ -149,7 +126,6 @@ export interface RestoreProgress {
   dump: RunProgress | undefined;
 }
 
-/** The progress at the start. */
 export function emptyRestoreProgress(): RestoreProgress {
   return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
 }
