@@ -8,6 +8,8 @@ import { longestRetryAfter } from "./retry.js";
  * p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
+/** As many refusals in a row show a limit that was found before. */
+const knownLimit = 4;
 /**
  * The first pause at a limit, in milliseconds, if the service does not say how long to wait. If the refusals may still be
  * random, because other answers came between them or few came before, the pause is at most as long as the last 100 requests
@@ -177,7 +179,8 @@ export class Pace {
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
     this.#inARow++;
-    if (this.#level >= limitLevel) {
+    const isKnown = this.#enoughPause > firstPause && this.#inARow >= knownLimit;
+    if (this.#level >= limitLevel || isKnown) {
       this.#level = 0;
       return true;
     }
