@@ -37,7 +37,7 @@ export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWrit
   const target = join(workspace.scratch, newDatabase);
   let renewed: PreparedDatabase | undefined;
   return async (staged) => {
-    const share = shareOf(duckDb, staged.memoryParts);
+    const share = shareOf(duckDb, staged.instances);
     const buildUpon = (base: string | undefined) =>
       buildFromStaged(staged, { ...share, previous: base, target, waiting });
     const base = renewed ? renewed.previous : previous;

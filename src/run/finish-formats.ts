@@ -24,27 +24,23 @@ type Finish = (
 
 /**
  * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and
- * the database then get only a part of DuckDB's memory each: they need more for very long rows only, and would fill the rest with
- * blocks that they have already written. If it is too little, starts over and writes one after the other, with all of the memory.
+ * the database then share DuckDB's memory. If that is too little for them, starts over and writes one after the other.
  */
 export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {
     return await finishAtOnce(rows, outputs, progress, signal);
   } catch (error) {
-    if (outputs.loaded === 0 || !lacksMemory(error)) throw error;
+    if (outputs.loaded < 2 || !lacksMemory(error)) throw error;
     return finishOneByOne(rows, outputs, progress, signal);
   }
 };
 
-/** An output gets `output.memory` divided by this number at first. */
-const memoryParts = 4;
-
 const finishAtOnce: Finish = async (rows, outputs, progress, signal) => {
-  const { writers, writeDatabase } = outputs;
+  const { writers, loaded, writeDatabase } = outputs;
   signal.throwIfAborted();
   const names = [...writers.map(({ format }) => format), ...(writeDatabase ? ["duckdb"] : [])];
   progress.step = `writing ${names.join(", ")}`;
-  const shared = { ...rows, memoryParts };
+  const shared = { ...rows, instances: Math.max(1, loaded) };
   const files = writers.map((writer) => writer.finish(shared));
   const damage = writeDatabase?.(shared);
   await Promise.allSettled([...files, damage]); // every write must have ended when this rejects

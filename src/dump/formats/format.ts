@@ -61,8 +61,8 @@ export interface StagedRows {
   readonly tables: readonly StagedTable[];
   /** The number of rows of one kind, counted when they were written. */
   readonly rows: (kind: Kind) => number;
-  /** DuckDB may use the memory limit divided by this number; default: 1. */
-  readonly memoryParts?: number;
+  /** DuckDB instances working on these rows at the same time; default: one. */
+  readonly instances?: number;
 }
 
 /** The rows of a kind, or of one kind and one dataset. */

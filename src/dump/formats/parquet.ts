@@ -36,8 +36,8 @@ const partitionRows = 4096;
 export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
   return {
     format: "parquet",
-    finish: ({ folder, tables, memoryParts }) =>
-      withDuckDb(":memory:", { ...shareOf(duckDb, memoryParts), threads: 1 }, async (connection) => {
+    finish: ({ folder, tables, instances }) =>
+      withDuckDb(":memory:", { ...shareOf(duckDb, instances), threads: 1 }, async (connection) => {
         const files: StagedFile[] = [];
         for (const table of tables) {
           const { kind, dataset, rows, jsonl } = table;
