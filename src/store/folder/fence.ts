@@ -13,35 +13,25 @@ import type { OwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerSchema } from "./lock-owner.js";
 
-/**
- * The steps of taking over a job. Each names what is done when the next step is asked for: one change of the disk, or removing a
- * folder with its files.
- */
+/** Steps that each name what is done when the next one is asked for: one change of the disk, or removing a folder. */
 type Steps = AsyncGenerator<string, void, void>;
-
-/** What the new owner knows from the lock: itself, and whom it replaced. */
 type Taken = Pick<Lock, "owner" | "replaced">;
 
 /** Takes over a job: makes all steps of `takeOver`. */
 export async function fenceOthers(owned: OwnFolder, lock: Taken, now: Date): Promise<void> {
-  const steps = takeOver(owned, lock, now);
-  while (!(await steps.next()).done);
+  for await (const _step of takeOver(owned, lock, now));
 }
 
 /**
  * Stops every other owner of a job from publishing (fences it), even an owner that still runs. Afterwards, late operations of
  * those owners fail: their folders are renamed, so that their paths are invalid, then emptied and removed, so that open folder
  * handles fail too. Takes over work that can be resumed: by a rename if the owner is done or its process has certainly ended,
- * otherwise by a copy, because a frozen process may still write to its open files. A process may be killed between any two steps;
- * the next owner then starts from the first one. Rejects with StopError if a folder cannot be removed, because its owner could
- * then still publish.
+ * otherwise by a copy, because a frozen process may still write to its open files. If this process is killed between two steps, the
+ * next owner starts over. Rejects with StopError if a folder cannot be removed, because its owner could then still publish.
  */
 export async function* takeOver(owned: OwnFolder, { owner, replaced }: Taken, now: Date): Steps {
   // If the last owner froze before it made its folder, only this mark can tell it that we took over.
-  if (replaced && !replaced.isDead) {
-    yield `leave a mark for ${replaced.id}`;
-    await leaveMark(owned, replaced.id, owner, now);
-  }
+  if (replaced && !replaced.isDead) yield* leaveMark(owned, replaced.id, owner, now);
   for (const entry of await readdir(owned.private, { withFileTypes: true })) {
     const { name } = entry;
     const isMetricsFolder = name.startsWith("metrics."); // of a run without the lease
@@ -50,17 +40,12 @@ export async function* takeOver(owned: OwnFolder, { owner, replaced }: Taken, no
     const isOwner = isToken(name) && entry.isDirectory();
     // A process killed right after it made its folder left no facts there, but its lock had them.
     const isKnownDead = replaced?.id === name && replaced.isDead;
-    if (isOwner && !isKnownDead && !(await isFinished(path))) {
-      yield `leave a mark for ${name}`;
-      await leaveMark(owned, name, owner, now);
-    }
+    if (isOwner && !isKnownDead && !(await isFinished(path))) yield* leaveMark(owned, name, owner, now);
     yield `rename ${path}`;
-    const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
-    if (!isOurs) continue; // another process took it first
+    if (!(await rename(path, taken).then(() => true, ifAbsent(false)))) continue; // another process took it first
     if (isOwner) yield* absorb(owned, taken);
     else await rm(taken, { recursive: true, force: true });
   }
-  yield "delete what was moved away";
   await clearRemoved(owned);
   await forgetOldMarks(owned, now);
 }
@@ -173,7 +158,8 @@ const marksOf = ({ private: hidden }: OwnFolder) => join(hidden, "fenced");
 const markSchema = object({ pid: count, host: text, at: text });
 
 /** Leaves a note that says who took over from an owner. That owner's error message quotes it; nothing else depends on it. */
-async function leaveMark(owned: OwnFolder, token: string, { pid, host }: Owner, now: Date): Promise<void> {
+async function* leaveMark(owned: OwnFolder, token: string, { pid, host }: Owner, now: Date): Steps {
+  yield `leave a mark for ${token}`;
   const mark = JSON.stringify({ pid, host, at: now.toISOString() });
   await makeFolder(marksOf(owned))
     .then(() => writeFile(join(marksOf(owned), token), mark, { mode: 0o600 }))
@@ -217,10 +203,7 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
   };
 }
 
-/**
- * Copies the work of an earlier owner. It may still append to open files, which is harmless: the next run uses only the rows
- * that the journal lists.
- */
+/** Copies the work of an earlier owner. It may still append to open files: the next run uses only the rows that the journal lists. */
 async function* copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Steps {
   if (!isWanted(from)) return;
   yield `copy ${from}`;
