@@ -76,15 +76,23 @@ export class JournalState {
   readonly #documents = new Map<string, JournaledWrite[]>();
   readonly #givenUp = new Set<string>();
   readonly #facts = newFacts();
+  #undo: string | null = null;
+  #sent = 0;
+
   /** The newest dump made before a write; null before the journal begins, and for a copy. */
-  undo: string | null = null;
+  get undo(): string | null {
+    return this.#undo;
+  }
+
   /** Number of write requests sent or about to be sent. */
-  writes = 0;
+  get writes(): number {
+    return this.#sent;
+  }
 
   take(line: JournalLine): void {
     if (line.kind === "begun") {
       this.#facts.isBegun = true;
-      this.undo = line.undo;
+      this.#undo = line.undo;
     }
     if (line.kind === "intent") this.#takeIntent(line);
     if (line.kind === "outcome") this.#takeOutcome(line);
@@ -112,7 +120,7 @@ export class JournalState {
 
   #takeIntent(intent: Intent): void {
     const write = { intent, undo: this.undo };
-    this.writes = Math.max(this.writes, intent.number);
+    this.#sent = Math.max(this.#sent, intent.number);
     this.#writes.set(intent.number, write);
     this.#uncertain.set(intent.number, write);
     if (intent.target_id !== null) this.#givenUp.delete(intent.target_id); // a later plan writes it again

@@ -103,11 +103,11 @@ export async function* compareCopy(
   });
   const chunkRules = rulesOf<Chunk>((old, live, isMoved) => {
     const attachments = old.attachment_ids.map(attachmentOf).filter((id) => id !== undefined);
-    const hasKeywords = old.keywords !== null && old.keywords.length > 0; // the service may choose some itself
+    const hadKeywords = old.keywords !== null && old.keywords.length > 0; // without any, the service may choose some
     return differsIn({
       text: !haveSameTexts(old, live),
       place: isMoved,
-      keywords: hasKeywords && !isSameSet(old.keywords, live.keywords),
+      keywords: hadKeywords && !isSameSet(old.keywords, live.keywords),
       state: old.enabled !== live.enabled && !(mayBeDisabled && old.enabled),
       status: live.status !== "completed",
       attachments: !isSameSet(attachments, live.attachment_ids),
@@ -150,12 +150,14 @@ export async function* compareRestored(
     return at >= 0 && left.splice(at, 1).length > 0; // each accounts for one row
   };
   const isLateChunk = (chunk: Chunk) => {
+    if (left.length === 0) return false; // hashing every row would take long
     const isFound = isLate("add chunks", textsHash(chunk), null);
     if (isFound) newParents.add(chunk.id);
     return isFound;
   };
   const isLateOrMade = ({ segment_id, type, content }: StandingChild) =>
-    isLate("add child", childHash(content), segment_id) || (newParents.has(segment_id ?? "") && type !== "customized");
+    (left.length > 0 && isLate("add child", childHash(content), segment_id)) ||
+    (newParents.has(segment_id ?? "") && type !== "customized");
   yield* compareWritten("chunk", chunks, ours, { flawsOf: chunkFlaws, isExpected: isLateChunk });
   yield* compareWritten("child_chunk", children, ours, { flawsOf: childFlaws, isExpected: isLateOrMade });
 }
@@ -198,10 +200,10 @@ async function* compareWritten<Row extends Pick<Chunk, "id" | "position">>(
 function chunkFlaws(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): string | null {
   const { texts_sha256: hash = null, keywords_sha256: keywords = null } = written ?? {};
   const isSameText = hash === null ? before !== null && haveSameTexts(before, after) : textsHash(after) === hash;
-  const hasKeywords = keywords === null || keywordsHash(after.keywords) === keywords; // after a write without any, the service chooses
+  const areExpected = keywords === null || keywordsHash(after.keywords) === keywords; // after a write without any, the service chooses
   return differsIn({
     text: !isSameText,
-    keywords: !(hash === null ? isSameSet(before?.keywords ?? null, after.keywords) : hasKeywords),
+    keywords: !(hash === null ? isSameSet(before?.keywords ?? null, after.keywords) : areExpected),
     state: after.enabled !== (written ? !written.is_disabled : before?.enabled),
     status: after.status !== before?.status && (hash === null || after.status !== "completed"),
     attachments: !isSameSet(after.attachment_ids, before?.attachment_ids ?? []),

@@ -43,9 +43,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
   for (const intent of open) {
     const until = Math.min(latestLanding(intent, options), now() + settle + lockTime); // a clock may have been wrong
-    const time = new Date(until).toISOString();
-    const waiting = `waiting until ${time} for an earlier write that the service has not answered and may still execute`;
-    const onWait = () => log("info", `${placeName(intent)}: ${waiting}`);
+    const onWait = () => log("info", `${placeName(intent)}: ${waitingText(until)}`);
     const isSent = journal.sentAt(intent) !== undefined;
     const looked: Looked = isSent
       ? await lookForWrite(() => findEarlier(intent, options), until, options, onWait)
@@ -54,6 +52,10 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
     else if (looked.kind === "not done") await journal.conclude(intent, "not done");
     else log("warn", `${placeName(intent)}: cannot determine the outcome of a write: ${looked.reason}`);
   }
+}
+
+function waitingText(until: number): string {
+  return `waiting until ${new Date(until).toISOString()} for an earlier write that the service has not answered and may still execute`;
 }
 
 /** Looks for a write of an earlier process, at the place that its journal names. */
@@ -176,8 +178,13 @@ async function findChild(facts: WriteFacts, place: Place, api: KnowledgeApi): Pr
 
 function hasState(document: Listed, action: string | null | undefined): boolean {
   const { enabled, archived } = stateOf(document);
-  const states = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived };
-  return Object.entries(states).some(([name, isDone]) => name === action && isDone);
+  const done = new Map([
+    ["enable", enabled],
+    ["disable", !enabled],
+    ["archive", archived],
+    ["un_archive", !archived],
+  ]);
+  return done.get(action ?? "") === true;
 }
 
 /** The state of a document, from the service's answer. */

@@ -20,7 +20,7 @@ export interface DumpProgress {
   dump: RunProgress | undefined;
 }
 
-/** The end of a message about a damaged dump, by its name. */
+/** How a message about a damaged dump ends, by the name of its reading (`TargetReading.name`). */
 const consequences = { before: "nothing was restored", after: "nothing was proved", live: "nothing was compared" };
 
 /** Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. Rejects like a run. */

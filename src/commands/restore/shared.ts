@@ -181,7 +181,7 @@ export async function workAndPrint<Result extends Ended, Answer>(
   return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
 }
 
-/** Throws InterruptedError if the user refused to write the plan. `whole`: the result for `--json`. */
+/** Prints a result, and returns the exit code. Throws InterruptedError if the user refused to write the plan. `whole`: the result for `--json`. */
 export async function printEnded(
   ended: Ended,
   render: (page: Page) => string,

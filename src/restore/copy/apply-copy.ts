@@ -26,7 +26,7 @@ export async function applyCopy(plan: CopyPlan, options: ApplyOptions): Promise<
     const { home, ...opened } = await openDataset(dataset, full);
     problems.push(...opened.problems);
     missingTags.set(dataset.key, opened.missingTags);
-    works.push(...chosen.map((document) => ({ document, home })));
+    for (const document of chosen) works.push({ document, home });
   }
   const documents = await sideBySide(works, options, ({ document, home }, signal) =>
     copyDocument(document, home, { ...full, signal }),

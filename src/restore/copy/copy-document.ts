@@ -51,8 +51,10 @@ async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], op
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
   const copy = await openCopy(plan, home.id, failed, options);
   await copyRows(copy);
-  const rows = `${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"}`;
-  const problems = failed.slice(0, 1).map(({ reason }) => `${rows} not copied: ${reason}`);
+  const problems: string[] = [];
+  const [first] = failed;
+  const were = failed.length === 1 ? "was" : "were";
+  if (first) problems.push(`${countOf(failed.length, "row")} ${were} not copied: ${first.reason}`);
   const noteProblem = ifSkipped(({ message }) => void problems.push(message));
   await setMetadata(copy, home.fields).catch(noteProblem);
   await setState(copy, plan).catch(noteProblem);

@@ -5,7 +5,6 @@ import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, update
 import { ifThere, readChildren, type StandingChild, standingChunk } from "../target-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import type { CopyProgress } from "./copy-result.js";
 import { type ChunkCopy, type DocumentCopy, type RowOutcome, whyNotDeleted } from "./document-work.js";
 
 /** How many child lists to read at once. */
@@ -41,7 +40,7 @@ export class Finish {
   async end(): Promise<void> {
     const { options, place } = this.#copy;
     for (const chunk of this.#unsettled)
-      await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), { childrenDone: 0 });
+      await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), () => {});
     await interleave(this.#waiting, options);
   }
 
@@ -50,7 +49,10 @@ export class Finish {
     const { journal, progress } = options;
     const failures = failed.length;
     const now = await this.#bind(chunk);
-    if (children) await copyChildren(this.#copy, now, children, progress);
+    const onDone = (count: number) => {
+      progress.childrenDone += count;
+    };
+    if (children) await copyChildren(this.#copy, now, children, onDone);
     const isWhole = failed.length === failures;
     const unsettled = journal.mayShowUp("add child", plan.document_id);
     if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
@@ -120,14 +122,12 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
 /** Maximum rounds. After a lost answer, there is another round, because the child may exist twice. */
 const mostRounds = 3;
 
-type Progress = Pick<CopyProgress, "childrenDone">;
-
-/** Makes the children of a chunk match the dump. `there`: its current children. Notes failures. */
+/** Makes the children of a chunk match the dump. `there`: its current children. Calls `onDone` with each number of new ones. Notes failures. */
 async function copyChildren(
   copy: DocumentCopy,
   chunk: ChunkCopy,
   there: readonly StandingChild[],
-  progress: Progress,
+  onDone: (children: number) => void,
 ): Promise<void> {
   const { children } = chunk.row;
   let now = there;
@@ -141,9 +141,9 @@ async function copyChildren(
       const reason = `child chunk ${stranger.id} of its copy was made neither by this restore nor by the service; the children stay as they are`;
       return copy.fail(chunk.row, reason);
     }
-    const counted = round === 1 ? progress : { childrenDone: 0 };
-    counted.childrenDone += children.length - fix.customize.length - fix.add.length;
-    const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, counted);
+    const onChild = round === 1 ? onDone : () => {}; // a later round repeats children that were counted
+    onChild(children.length - fix.customize.length - fix.add.length);
+    const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);
     if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
     now = await readChildren(copy.options.api, copy.place, chunk.id);
   }
@@ -154,7 +154,7 @@ async function writeChildren(
   { id: chunkId, row }: ChunkCopy,
   { remove, customize, add }: ChildFix,
   there: readonly StandingChild[],
-  progress: Progress,
+  onChild: (children: number) => void,
 ): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
   const known: Pick<StandingChild, "id" | "content">[] = [...there];
   const failed: RowDifference[] = [];
@@ -165,7 +165,7 @@ async function writeChildren(
     return outcome;
   };
   const note = ({ id, position }: Wanted, outcome: RowOutcome<unknown>) => {
-    progress.childrenDone++;
+    onChild(1);
     if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
   };
   for (const { id } of remove) {

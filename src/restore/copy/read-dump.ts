@@ -60,7 +60,7 @@ export async function readDump(dump: Dump, options: ReadingOptions) {
     const details = await readDetails(connection, dump, options);
     const documents = formedDocuments(dump.manifest, details);
     await loadQuestions(connection, documents);
-    for (const [kind, file] of await checkExactFiles(dump, options))
+    for (const [kind, file] of await checkExactFiles(dump, { signal: options.signal }))
       await loadRows(connection, dump, file, {
         name: kind,
         statement: (rows) =>

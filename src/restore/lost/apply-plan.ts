@@ -210,8 +210,8 @@ function judgeTarget(
   const changed = (what: string) =>
     ({ kind: "changed meanwhile", id: null, reason: `chunk ${now.id} ${what}` }) as const;
   if (now.document_id !== documentId) return changed("does not belong to this document");
-  const hasKeywords = !texts?.keywords?.length || isSameSet(now.keywords, texts.keywords); // none in the plan: the service chooses them
-  if (texts && haveSameTexts(now, texts) && hasKeywords) return { kind: "there", id: target.id };
+  const areKeywordsDone = !texts?.keywords?.length || isSameSet(now.keywords, texts.keywords); // none in the plan: the service chooses them
+  if (texts && haveSameTexts(now, texts) && areKeywordsDone) return { kind: "there", id: target.id };
   const differing = [
     ...(haveSameTexts(now, target) ? [] : ["text"]),
     ...(texts === null || isSameSet(now.keywords, target.keywords) ? [] : ["keywords"]),

@@ -161,7 +161,8 @@ async function endJournal(isOurs: (documentId: string) => boolean, journal: Jour
 /** The dumps to undo the restore with. There may be several: if a later process first wrote a document, it made a dump before that. */
 function undosOf(journal: Journal): readonly string[] {
   const { written, undo } = journal;
-  const undos = written.length > 0 ? written.map(({ document_id }) => journal.undoOf(document_id)) : [undo];
+  const ids = new Set(written.map(({ document_id }) => document_id));
+  const undos = ids.size > 0 ? [...ids].map((id) => journal.undoOf(id)) : [undo];
   return [...new Set(undos.filter((each) => each !== null))];
 }
 
@@ -180,11 +181,10 @@ async function proveWritten(
   const reading = { name: "after", dir: folder, pairs, hasChildren: haveChildren(old, documents) } as const;
   const live = await readLive(api, options, reading, options.progress);
   const gone = new Set(live.gone.map((pair) => documentKey(pair.live)));
+  const reason = "this restore wrote it, and its document is gone";
   const differences = written
     .filter((row) => gone.has(documentKey(row)))
-    .map(
-      ({ document_id, level, id }): ProofDifference => ({ document_id, level, id, position: null, reason: goneWith }),
-    );
+    .map(({ document_id, level, id }): ProofDifference => ({ document_id, level, id, position: null, reason }));
   if (!live.dump) return differences;
   refuseUnread(live.dump);
   for (const [undo, own] of groupRows(live.pairs, (pair) => journal.undoOf(pair.old.document_id) ?? "")) {
@@ -193,8 +193,6 @@ async function proveWritten(
   }
   return differences;
 }
-
-const goneWith = "this restore wrote it, and its document is gone";
 
 /** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */
 function proveDocuments(

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { inFull } from "../../rounds.js";
+import { datasetPlanOf, documentPlanOf, handbook } from "./made-copy.js";
+import { memoryJournal } from "./memory-journal.js";
 import { copyOfTwo, datasetPlan, outcomesOf, startCopyRun, two } from "./start-copy-of-run.js";
 
 const make = "POST /datasets/*/document/create-by-text";
@@ -109,4 +112,17 @@ test("datasets come each with their documents", async () => {
     "dataset Copy",
     "dataset Other",
   ]);
+});
+
+test("a dataset may have more documents than a call has arguments", async () => {
+  const earlier = { target_id: "t", state: "restored" } as const;
+  const documents = Array.from({ length: 150_000 }, (_, at) => documentPlanOf(at, { earlier, document_id: `d${at}` }));
+  const { journal } = memoryJournal();
+  const target = { kind: "there", id: "there", name: "There" } as const;
+  await journal.noteDataset(handbook, target);
+  const signal = new AbortController().signal;
+  const options = { journal, progress: emptyCopyProgress(), signal, concurrency: 4, log: () => {} };
+  const plan = { datasets: [datasetPlanOf(documents, { target })] };
+  const { copied } = await applyCopy(plan, options as unknown as Parameters<typeof applyCopy>[1]);
+  expect(copied.documents).toHaveLength(documents.length);
 });
