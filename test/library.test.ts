@@ -55,7 +55,7 @@ test.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
-test("an object that is no job is refused with what to pass instead", async () => {
+test("run and plan refuse a plain object, and name what to pass instead", async () => {
   const definition = { service: { demo: true }, datasets, output: { formats: ["jsonl"] } };
   for (const use of [run, plan])
     await expect(use(definition as unknown as Parameters<typeof run>[0])).rejects.toThrow(

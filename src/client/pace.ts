@@ -8,7 +8,7 @@ import { longestRetryAfter } from "./retry.js";
  * p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
-/** As many refusals in a row show a limit that was found before. */
+/** After this many refusals in a row, a limit that was found earlier counts as reached again. */
 const knownLimit = 4;
 /**
  * The first pause at a limit, in milliseconds, if the service does not say how long to wait. If the refusals may still be

@@ -31,11 +31,13 @@ const lastPageTries = 10;
  * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, requests for one row each check
  * that rows still have their ranks:
  * - the last row of page 1
- * - the first row of the last page, because the pages between are read after it. Two full pages do not need it: the last row of page 1
- *   shows that nothing before the last page changed. A page 1 with fewer rows than asked for may have been full when they were counted.
+ * - the first row of the last page, because the pages between are read after it. With only two pages, this is not needed if page 1 is
+ *   as long as asked for: its last row shows that nothing before page 2 was deleted. If page 1 is shorter, a row may have been added
+ *   to it after its rows were read, but before the service counted them.
  * - the last row of a full last page: the service counts rows after reading them, so the page may hide a row after it (see `answersOf`)
  *
- * Pages are yielded in order, and the last one has the result. Other lists are read in order, and none of their pages is anchored.
+ * Pages are yielded in order. Only the last one may have `isAnchored`. A list without a usable last page is read in order, and is never
+ * anchored.
  *
  * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so it inserts no
  * row before an existing one. A row keeps its rank only if nothing before it was deleted. So if the ranks are unchanged, the ids

@@ -33,8 +33,8 @@ interface CommandParts {
 }
 
 /**
- * All reasons why runs of shards are not one run, one sentence each: a job, version, plan or service that differs from the newest
- * run, and missing or repeated shards. Empty if there are none.
+ * Why these runs of shards cannot be joined, one sentence each: made by another version of kbdump than this one; another job, plan,
+ * service or option than the newest run; a shard missing or there twice. Empty if they fit together.
  */
 export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
   const newest = newestOf(shards);

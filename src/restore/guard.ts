@@ -16,7 +16,7 @@ interface GuardedDocument extends TargetDocument {
 
 type IndexingState = Awaited<ReturnType<typeof readState>>;
 
-/** The documents to guard, and the job that backs them up: the owner's with only these documents, as JSONL with details. */
+/** The documents to guard, and the backup job: the owner's job, limited to these documents, with JSONL and details. */
 export interface Guarded {
   readonly job: Job;
   readonly documents: readonly GuardedDocument[];
@@ -101,7 +101,7 @@ export async function findChanged({ job, documents }: Guarded, options: RunOptio
   return undefined;
 }
 
-/** The progress of the re-index: documents that were re-indexed, and those whose indexing has begun. */
+/** The progress of the re-index. `done`: indexed again. `begun`: not completed now: waiting, indexing or paused. */
 export interface ReindexProgress {
   done: number;
   begun: number;

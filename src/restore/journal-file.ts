@@ -18,7 +18,7 @@ export type CheckOwn = () => Promise<void>;
  * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores an incomplete
  * last line: nothing was sent before it was complete. Throws StopError, which names the line, if one is damaged, missing or
  * misplaced; also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing;
- * `open` cuts off an incomplete last line, and adds lines.
+ * The returned `open` cuts off an incomplete last line, and returns the file to append to.
  */
 export async function readJournal(path: string) {
   const bytes = await bytesOf(path);

@@ -106,5 +106,5 @@ export type WriteRequest = Pick<Intent, "method" | "path" | "sha256">;
 export type WriteFacts = Pick<Intent, "write" | "dataset_id"> &
   Partial<Omit<Intent, "kind" | "number" | "time" | keyof WriteRequest>>;
 
-/** The result of a write in its outcome. */
+/** What a write made or changed, as its outcome line records it. */
 export type Made = Pick<Outcome, "ids" | "batch"> & { readonly isIndexed: Outcome["indexed"] };

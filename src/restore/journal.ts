@@ -42,7 +42,10 @@ export class Journal extends JournalState {
     this.#options = options;
   }
 
-  /** Begins or continues a journal, with the next line. `undo`: the folder of the dump made before the following writes; null for a copy. */
+  /**
+   * Prepares the line that begins or continues a journal. It is written with the next line. `undo`: the folder of the dump made before the
+   * following writes; null for a copy.
+   */
   beginWith(undo: string | null): void {
     const { runId, baseUrl } = this.#options;
     this.#beginning = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() };
@@ -118,8 +121,8 @@ export class Journal extends JournalState {
 }
 
 /**
- * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. A new journal replaces one that
- * ended or, with `another`, any; the old one is kept under its start time. Throws StopError if it is damaged, not a journal, or of
+ * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. Starts a new one if
+ * the old one ended, or with `another` in any case; the old file stays, with its start time in its name. Throws StopError if it is damaged, not a journal, or of
  * another run or service.
  */
 export async function openJournal(

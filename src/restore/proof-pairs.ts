@@ -55,11 +55,12 @@ export async function pairForProof(
 type RowKind = "chunks" | "child_chunks";
 type Side = "old" | "live";
 
-/** The columns to compare. Copies have other ids, and their positions have no gaps, so these count only by id. */
+/** The columns to compare. */
 const compared = {
   chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
   child_chunks: ["content", "type"],
 };
+/** Compared only if rows are paired by id: a copy has its own ids, and positions without gaps. */
 const comparedById = { chunks: ["position"], child_chunks: ["segment_id", "position"] };
 
 /** Makes `<kind>_pairs`: the paired rows of both sides, by their row numbers. `grp`: see `groupedRows`. */

@@ -11,7 +11,7 @@ export interface RowPlace {
   readonly docForm: string | null;
 }
 
-/** A write to a row that is not sent yet, and its facts for the journal, except those that all writes to its document share. */
+/** An unsent write to a row, with its facts for the journal. The ids of its dataset and document are added later. */
 export interface RowWrite<T = WrittenRow> {
   readonly facts: Omit<WriteFacts, "dataset_id" | "document_id">;
   readonly request: PreparedWrite<T>;

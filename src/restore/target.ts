@@ -100,7 +100,7 @@ function targetJob(
   return jobFromDraft(draft);
 }
 
-/** Finds the refused documents. An older service that does not report the state of a document refuses the write itself. */
+/** Finds the documents that the service would not let us write to. An older service shows this only when we write. */
 export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
   const refusals = new Map<string, Refusal>();
   const read = async (document: TargetDocument) => {

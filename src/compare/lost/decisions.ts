@@ -53,7 +53,7 @@ export function refusedBy(
   return { why: needsDecision, reason: "The text in its place changed since you decided." };
 }
 
-/** Why a lost chunk is not restored without the owner's decision. */
+/** Why kbdump does not restore a lost chunk by itself. `isPossible`: whether the owner's yes would help. */
 export interface Doubt {
   readonly why: WhyListed;
   readonly reason: string;

@@ -248,7 +248,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   consistency: v.pipe(
     v.nullish(v.picklist(["anchored", "sweeps", "counts"], "anchored, sweeps or counts"), "anchored"),
     v.description(
-      "anchored: every page of chunks is read once, the last one second, and single rows must keep their ranks; read twice where that proves nothing. sweeps: lists of several pages are read twice, and must agree. counts: as many rows as the total, which does not notice when as many rows are deleted as added.",
+      "anchored: every page of chunks is read once: the first, the last, then the others; then single rows must still have their ranks. Where that proves nothing, pages are read twice. sweeps: lists of several pages are read twice, and must agree. counts: as many rows as the total, which does not notice when as many rows are deleted as added.",
     ),
   ),
   details: v.pipe(

@@ -54,10 +54,10 @@ function changesLead(rows: readonly SqlRow[], total: number): HtmlValue {
   const [newest] = rows;
   const reindexes = rows.filter((row) => numberOf(row["re-indexed"]) > 0);
   const [last] = reindexes;
-  const known = newest?.all_changes === null || newest === undefined;
+  const isFirst = newest?.all_changes === null || newest === undefined;
   return sentences(
     `The history knows ${countText(total, "run")} up to this one.`,
-    known
+    isFirst
       ? "This one had no earlier run to compare with."
       : `This run found ${numberOf(newest.all_changes) === 0 ? "nothing changed" : countText(numberOf(newest.all_changes), "change")}.`,
     last &&

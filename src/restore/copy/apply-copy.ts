@@ -38,7 +38,7 @@ interface DatasetCopy {
   readonly plan: DatasetPlan;
   readonly id: string;
   readonly options: ApplyOptions;
-  /** Runs work. A SkipError becomes one of the dataset's problems, which begins with `what`. */
+  /** Runs work. Notes a SkipError as a problem: the dataset's name, then `what`, then the message. */
   readonly trying: <T>(what: string, work: () => Promise<T>) => Promise<T | undefined>;
 }
 
@@ -82,7 +82,7 @@ function adviceOn(status: number): string {
   return "make a dataset with a model of that service there, and name it with --dataset";
 }
 
-/** Adds the metadata fields that the dataset lacks, and shows the built-in ones. Returns its fields by name. */
+/** Adds missing metadata fields, and turns on the built-in ones if planned. Returns the fields by name; none if the plan needs none. */
 async function addFields({ plan, id, options, trying }: DatasetCopy): Promise<ReadonlyMap<string, StandingField>> {
   const { api, writer } = options;
   const dataset_id = plan.key;
@@ -111,7 +111,7 @@ async function addFields({ plan, id, options, trying }: DatasetCopy): Promise<Re
   return fields;
 }
 
-/** Creates the tags that the service lacks, and binds those that the dataset lacks in one request. Returns the names of the others. */
+/** Creates missing tags, then binds all missing ones to the dataset in one request. Returns the names that could not be created. */
 async function bindTags({ plan: { key, tags }, id, options, trying }: DatasetCopy): Promise<readonly string[]> {
   const { api, writer } = options;
   const readMissing = async () => {

@@ -139,7 +139,7 @@ export function copyPair(
   return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
 }
 
-/** Draws this share of the documents at random, at least one, and keeps their order. Each draw is different: repeated draws cover all. */
+/** Draws this share of the documents at random, at least one, and keeps their order. Each call draws again. */
 export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
   const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
   const shuffled = pairs.map((pair) => ({ pair, place: random() })).sort((a, b) => a.place - b.place);

@@ -41,7 +41,7 @@ export async function copyDocument(plan: DocumentPlan, home: Home, options: Docu
   };
 }
 
-/** Adds the rows that could not be copied to `failed`. */
+/** Copies the document, and returns how it ended. Collects in `failed` the rows that were not copied. */
 async function endOf(plan: DocumentPlan, home: Home, failed: RowDifference[], options: DocumentOptions): Promise<End> {
   const { journal } = options;
   const { document_id } = plan;

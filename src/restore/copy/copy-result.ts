@@ -85,7 +85,7 @@ export function statusOf({ plan, applied, differences }: Outcome): CopyResult["s
   return isLeftOut || isIncomplete(applied) || differences === null ? "partial" : "proved";
 }
 
-/** Whether the same command may bring more: a document is not restored, or a dataset is not as planned. */
+/** Whether running the same command again may help: a document is not restored, or a dataset is not as planned. */
 export function isIncomplete({ documents, problems }: Copied): boolean {
   return problems.length > 0 || documents.some(({ outcome }) => outcome !== "restored");
 }

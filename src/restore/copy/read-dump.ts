@@ -84,7 +84,7 @@ export type ReadDocument = FormedDocument & {
   readonly rows: DocumentRows;
 };
 
-/** A document of a dump with its form, or that of its dataset if unknown. */
+/** A document of a dump. Its form, if unknown, is that of its dataset, otherwise text_model. */
 type FormedDocument = Manifest["documents"][number] & { readonly doc_form: string };
 
 export function formedDocuments(
@@ -179,7 +179,7 @@ function loadQuestions(connection: Connection, documents: readonly Formed[]): Pr
   return loadDocumentIds(connection, "questions", questions);
 }
 
-/** Drops rows that cannot be copied from the tables that `loadDocumentRows` named `old`. A child chunk is copied only with its chunk. */
+/** Deletes all rows that cannot be copied from the `old` tables of `loadDocumentRows`. The children of a deleted chunk go too. */
 export async function keepComing(connection: Connection, documents: readonly Formed[]): Promise<void> {
   await loadQuestions(connection, documents);
   await connection.run(`DELETE FROM old_chunks WHERE ${isRefused};

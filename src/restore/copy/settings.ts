@@ -107,7 +107,7 @@ function processRuleFrom(rule: DetailsRow | null): { readonly mode: string; read
 /** The names of the built-in fields, which no other field of a dataset may have (GET metadata/built-in). */
 const builtInNames: readonly unknown[] = ["document_name", "uploader", "upload_date", "last_update_date", "source"];
 
-/** The dataset's metadata fields, without the built-in ones, which the service lists with the id `built-in`. */
+/** The metadata fields of a dataset or document, without the built-in ones (the id `built-in`, or one of `builtInNames`). */
 function ownFields(json: unknown): readonly (DetailsRow & { readonly name: string })[] | undefined {
   return listIn(json)?.flatMap((field) =>
     typeof field.name === "string" && field.id !== "built-in" && !builtInNames.includes(field.name)

@@ -23,7 +23,7 @@ import {
 } from "./document-work.js";
 import type { Applied, AppliedRow } from "./restore-options.js";
 
-/** Writes several documents at once, one write at a time in each. The journal stays open, so that the proof can end it. */
+/** Writes several documents at once, one write at a time in each. Does not end the journal: the caller does, after the proof. */
 export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
   const { journal, progress } = options;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);

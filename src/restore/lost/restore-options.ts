@@ -54,7 +54,10 @@ const appliedRow = result({
 export type AppliedRow = v.InferOutput<typeof appliedRow>;
 export type RowOutcome = AppliedRow["outcome"];
 
-/** `writes`: requests sent, including those of earlier processes of the same journal, unless they wrote only other documents. */
+/**
+ * `writes`: all writes in the journal, also those of earlier processes; 0 if this command sent none and no written row belongs to its
+ * documents.
+ */
 const applied = result({ rows: listOf(appliedRow), writes: count });
 export type Applied = v.InferOutput<typeof applied>;
 

@@ -13,7 +13,7 @@ import type { OwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerSchema } from "./lock-owner.js";
 
-/** Steps that each name what is done when the next one is asked for: one change of the disk, or removing a folder. */
+/** Yields the name of each step before it is made: one change on the disk, or the removal of a whole folder. */
 type Steps = AsyncGenerator<string, void, void>;
 type Taken = Pick<Lock, "owner" | "replaced">;
 
@@ -38,7 +38,7 @@ export async function* takeOver(owned: OwnFolder, { owner, replaced }: Taken, no
     if (name === basename(owned.own) || !(isToken(name) || isMetricsFolder)) continue;
     const [path, taken] = [join(owned.private, name), join(owned.own, "from", name)];
     const isOwner = isToken(name) && entry.isDirectory();
-    // A process killed right after it made its folder left no facts there, but its lock had them.
+    // If it was killed before it wrote owner.json, only the lock tells that it is dead.
     const isKnownDead = replaced?.id === name && replaced.isDead;
     if (isOwner && !isKnownDead && !(await isFinished(path))) yield* leaveMark(owned, name, owner, now);
     yield `rename ${path}`;
@@ -57,7 +57,7 @@ export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}
 async function* absorb(owned: OwnFolder, folder: string): Steps {
   const isDone = await isFinished(folder);
   yield `remove the unfinished copy in ${folder}`;
-  // To free disk space. Its owner may still copy to it; then it goes with the folder.
+  // Frees disk space early. If its owner is still copying to it, it is removed later with the whole folder.
   await rm(join(folder, "copy"), { recursive: true, force: true }).catch(() => {});
   for (const entry of await entriesOf(folder)) {
     const isWork = entry.isDirectory() && isRunId(entry.name);
@@ -203,7 +203,7 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
   };
 }
 
-/** Copies the work of an earlier owner. It may still append to open files: the next run uses only the rows that the journal lists. */
+/** Copies the work of an earlier owner, who may still append to it. The next run uses only the rows that the journal lists. */
 async function* copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Steps {
   if (!isWanted(from)) return;
   yield `copy ${from}`;

@@ -18,7 +18,7 @@ const asked = 100;
  *
  * Proof. The first row of the last page has the same rank at T and at E. No row was inserted before it, so none was deleted before
  * it. The rows before it are therefore the same at every moment from T to E, when the pages between were read. The same holds for
- * the last row of page 1 since page 1 was read, which is enough if there are two pages. The last page has as many rows as the total says.
+ * the last row of page 1 since page 1 was read, which alone is enough for two pages with a full page 1. The last page has as many rows as the total says.
  *
  * Two chunks added at the same time get the same position, and the second may be inserted right before the first row of the last
  * page. This can hide a delete before it, but the ids still show it. If a page between was read after the insert, it contains two
@@ -32,8 +32,8 @@ const asked = 100;
  * row, or the total changes. Then all pages before the last are read twice, as with sweeps.
  *
  * With sweeps, all pages before the last are read twice, once before and once after E. A row in both readings existed at E, because
- * no row comes back. There are as many such rows as rows before the last page at E, because the last row of page 1 or the first row of
- * the last page has its rank then, and rows keep their order, so they are the same rows. A row that existed all the time is one of them, or was on the last page at T. So nothing is lost (see lost.ts), but the ids
+ * no row comes back. The row that was looked at still has its rank at E, so as many rows are before the last page as at T. Both readings
+ * share exactly that many rows, and rows keep their order. So the shared rows are those before the last page at E. A row that existed all the time is one of them, or was on the last page at T. So nothing is lost (see lost.ts), but the ids
  * need not be from one moment.
  */
 export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
@@ -65,7 +65,7 @@ export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Cov
   if (last === first) ranks.push(chunks.rows.length);
   const looks = ranks.map((rank) => calls.of(chunks.name).findLast(({ limit, page }) => limit === 1 && page === rank));
   const end = Math.min(...looks.map((look) => look?.answered ?? 0));
-  if (end < then) wrong("anchored, but the ranks were not looked at in the end");
+  if (end < then) wrong("anchored, but not every rank was checked after the last page was read");
   const before = chunks.rows.filter(({ moment }) => moment !== then);
   if (scenario.edits.kinds.includes("append at once")) return;
   for (const state of service.history.between(chunks.name, then, end)) {

@@ -29,7 +29,7 @@ const here = await thisOwner(now);
 const elsewhere = { ...here, host: "elsewhere" }; // may still run
 const dead = { ...here, pid: spawnSync(process.execPath, ["-e", ""]).pid };
 
-test(`${seeds.length} times: the owner publishes before its successor or not at all, and no work is lost`, {
+test(`${seeds.length} times: the owner publishes before the takeover ends or not at all, and no work is lost`, {
   timeout: Math.max(60_000, seeds.length * 500),
 }, async () => {
   const met = new Set<string>();
@@ -47,8 +47,8 @@ test(`${seeds.length} times: the owner publishes before its successor or not at 
 test.each([
   ["the owner's folder is renamed", /^rename .*\.work\/[^/]+$/],
   ["its inner folders are renamed", /^rename .*\.gone$/],
-  ["it is emptied", /^empty/],
-])("the judge detects a process that goes on before %s", { timeout: 60_000 }, async (_name, endsBefore) => {
+  ["the folder is emptied", /^empty/],
+])("the judge detects a takeover that ends too early, before %s", { timeout: 60_000 }, async (_name, endsBefore) => {
   for (let seed = 1; seed <= 2_000; seed++) if ((await play(randomFrom(seed), endsBefore)).wrong.length > 0) return;
   expect.fail("not detected");
 });
@@ -58,7 +58,7 @@ interface Successor extends OwnFolder {
   readonly steps: ReturnType<typeof takeOver>;
 }
 
-/** Plays one seed. `endsBefore`: a step before which the last process wrongly stops. */
+/** Plays one seed. `endsBefore`: a step before which every takeover wrongly ends. */
 async function play(random: Random, endsBefore?: RegExp) {
   const dir = await testFolder();
   const folders = foldersOf({ name: "job", output: { dir } } as JobLocation);
@@ -96,7 +96,7 @@ async function play(random: Random, endsBefore?: RegExp) {
   for (let count = integer(random, 0, 2); count > 0; count--) {
     const isKilled = random() < 0.5;
     const successor = start(replaced, isKilled ? dead : elsewhere);
-    // A process that is frozen earlier finds that it lost the lock.
+    // A process frozen before its second step would notice on waking that it lost the lock.
     for (let steps = integer(random, isKilled ? 0 : 2, 20); steps > 0; steps--) {
       if (random() < 0.1) letOwnerContinue();
       if (!(await step(successor))) break;
