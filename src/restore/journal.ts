@@ -121,9 +121,9 @@ export class Journal extends JournalState {
 }
 
 /**
- * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. Starts a new one if
- * the old one ended, or with `another` in any case; the old file stays, with its start time in its name. Throws StopError if it is damaged, not a journal, or of
- * another run or service.
+ * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. Starts a new one if the old one
+ * ended, or with `another` in any case; the old file stays, with its start time in its name. Throws StopError if it is damaged, not a
+ * journal, or of another run or service.
  */
 export async function openJournal(
   folder: string,

@@ -33,9 +33,10 @@ import {
 type ReconcileOptions = Omit<WriteOptions, "writer" | "concurrency" | "onWrite">;
 
 /**
- * Finds the outcome of an earlier process's writes without an answer. If the service cannot be read, a write
- * stays open, and its document is not written. Writes to the rows and the state of a copy count as not done after their time
- * limit if the service does not show them: the rows of a document are read before it is continued. Plan only after this, because a plan depends on the outcomes.
+ * Finds the outcome of an earlier process's writes without an answer. If the service cannot be read, a write stays open, and its
+ * document is not written. Writes to the rows and the state of a copy count as not done after their time limit if the service does
+ * not show them: the rows of a document are read before it is continued. Plan only after this, because a plan depends on the
+ * outcomes.
  */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { journal, log, now, settle, lockTime } = options;

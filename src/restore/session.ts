@@ -34,7 +34,10 @@ export interface Session extends AsyncDisposable {
   readonly writing: WriteOptions;
 }
 
-/** Takes the lock of a restore and opens its journal and clients. `another`: replaces an existing journal. Throws BusyError if another restore is active; StopError if the journal cannot be used. */
+/**
+ * Takes the lock of a restore and opens its journal and clients. `another`: replaces an existing journal. Throws BusyError if
+ * another restore is active; StopError if the journal cannot be used.
+ */
 export async function openSession(
   run: Dump,
   folder: string,

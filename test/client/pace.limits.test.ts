@@ -92,3 +92,16 @@ test("a reader of one page at a time gives up no page at a limit", async () => {
   const { progress } = await readRefused({ ...conditions, refuses: fixedWindow(10, 20_000) });
   expect(progress.retriedBy).toEqual({ 429: progress.throttled });
 });
+
+test.each([
+  [10, 20_000, 8, 50],
+  [16, 60_000, 8, 46],
+  [16, 60_000, 16, 48],
+])(
+  "a limit of %i in %i ms, %i in flight, is tried less often once it is known",
+  async (most, window, concurrency, mostRefused) => {
+    const refuses = slidingWindow(most, window);
+    const { refused } = await readRefused({ requests: 80, concurrency, latency: 25, seed: 1, refuses });
+    expect(refused).toBeLessThan(mostRefused); // 60, 52 and 53 if every window takes seven refusals in a row
+  },
+);

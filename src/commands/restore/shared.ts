@@ -122,7 +122,10 @@ interface Work<Result, Answer> {
   readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
 }
 
-/** Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users know. */
+/**
+ * Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users
+ * know.
+ */
 export async function watchWork<Result extends Ended, Answer>(
   { progress, ask, execute }: Work<Result, Answer>,
   { names, view }: Environment,
@@ -181,7 +184,10 @@ export async function workAndPrint<Result extends Ended, Answer>(
   return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
 }
 
-/** Prints a result, and returns the exit code. Throws InterruptedError if the user refused to write the plan. `whole`: the result for `--json`. */
+/**
+ * Prints a result, and returns the exit code. Throws InterruptedError if the user refused to write the plan. `whole`: the result for
+ * `--json`.
+ */
 export async function printEnded(
   ended: Ended,
   render: (page: Page) => string,

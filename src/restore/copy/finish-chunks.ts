@@ -122,7 +122,10 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
 /** Maximum rounds. After a lost answer, there is another round, because the child may exist twice. */
 const mostRounds = 3;
 
-/** Makes the children of a chunk match the dump. `there`: its current children. Calls `onDone` with each number of new ones. Notes failures. */
+/**
+ * Makes the children of a chunk match the dump. `there`: its current children. Calls `onDone` with each number of new ones. Notes
+ * failures.
+ */
 async function copyChildren(
   copy: DocumentCopy,
   chunk: ChunkCopy,
