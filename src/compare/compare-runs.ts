@@ -38,7 +38,7 @@ export async function compareRuns(
   isWanted: (document: DocumentId) => boolean = () => true,
 ): Promise<ComparedRuns> {
   const [old, fresh] = runs;
-  const { progress, signal, database } = context;
+  const { progress, signal, database, restored } = context;
   const all = compareDocuments(old.dump.manifest.documents, fresh.dump.manifest.documents);
   const documents = all.filter(isWanted);
   const children = runs.every(({ dump }) => readsChildren(dump.manifest));
@@ -62,7 +62,7 @@ export async function compareRuns(
   }
   progress.step = "matching";
   await loadAdditions(connection, history, signal);
-  await findLosses(connection, signal);
+  await findLosses(connection, signal, restored);
   const used = isGuards ? "guard" : "used";
   const use = database === undefined ? "none" : warning === undefined ? used : "not used";
   return { sources, comparison, history: use, warnings: warning === undefined ? [] : [warning] };

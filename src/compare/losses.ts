@@ -1,15 +1,20 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { manualEditsSql } from "./manual-edits.js";
-import { pairRows } from "./pair.js";
+import { pairRows, type RestoredRow } from "./pair.js";
 
 /**
  * Finds what a re-index lost between two runs, or two states of a job's database. First load the tables `documents`,
  * `<side>_<kind>` (see `factsSql`) and those of the history. Makes `manual_chunks`: older chunks with evidence that a person added,
  * edited or disabled them; the tables of pairs (see `pairRows`); and `losses`.
+ * `restored`: see `pairRows`.
  */
-export async function findLosses(connection: Connection, signal: AbortSignal): Promise<void> {
+export async function findLosses(
+  connection: Connection,
+  signal: AbortSignal,
+  restored: readonly RestoredRow[] = [],
+): Promise<void> {
   for (const sql of manualEditsSql) await connection.run(sql);
-  await pairRows(connection, signal);
+  await pairRows(connection, signal, restored);
   await connection.run(lossesSql);
 }
 

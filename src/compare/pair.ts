@@ -1,19 +1,32 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { loadList } from "../dump/load.js";
 
 /** The kinds whose rows are matched between dumps. */
 export type MatchedKind = "chunks" | "child_chunks";
 
+/** A row of the older run that a restore wrote to the newer documents, and the id that it has there. */
+export interface RestoredRow {
+  readonly old_id: string;
+  readonly id: string;
+}
+
 /**
- * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id, then by text,
- * then an edited chunk with the chunk at its place; the rest by position, which is no evidence about losses. Makes
+ * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id, then with the
+ * chunk that a restore wrote for them (`restored`) if it still has their text, then by text, then an edited chunk with the chunk at its place; the rest by position, which is no evidence about losses. Makes
  * `matched_chunks` and `matched_child_chunks` (see `matchRows`), `reindexed`: documents where no chunk kept its id, and
  * `places` and `child_places`: the row between the neighbours of an unpaired row.
  */
-export async function pairRows(connection: Connection, signal: AbortSignal): Promise<void> {
+export async function pairRows(
+  connection: Connection,
+  signal: AbortSignal,
+  restored: readonly RestoredRow[],
+): Promise<void> {
+  await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
   const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
+  const restoredRows = "restored_rows";
   for (const sql of [
-    matchRows({ ...tables("chunks"), known: editedPairs }),
-    matchRows({ ...tables("child_chunks"), parents: "matched_chunks" }),
+    matchRows({ ...tables("chunks"), restored: restoredRows, known: editedPairs }),
+    matchRows({ ...tables("child_chunks"), restored: restoredRows, parents: "matched_chunks" }),
     ...placesSql,
   ]) {
     signal.throwIfAborted();
@@ -154,6 +167,8 @@ interface MatchedTables {
   readonly after: string;
   /** The temporary table to create. Names starting with it and an underscore are used and dropped too. */
   readonly into: string;
+  /** The table of restored rows: old_id, id. */
+  readonly restored?: string;
   /**
    * SQL statements that find more pairs. They run after the rounds by id and by content, whose pairs are in `into`; `<into>_before`
    * and `<into>_after` have the remaining rows (row, place, id, position, fingerprint). They create `<into>_known` (before_row, after_row).
@@ -168,7 +183,7 @@ interface MatchedChildren extends MatchedTables {
 }
 
 /**
- * SQL statements that pair the rows of two dumps across a re-index, within each document: by id, then by content, then by the caller's
+ * SQL statements that pair the rows of two dumps across a re-index, within each document: by id, then as restored, then by content, then by the caller's
  * `known` pairs, then by position (ordered by id). Rows with equal content are paired in order of position and id. But if one run has
  * more of them, those at equal positions are paired first, because an edit removed or made the others. Child chunks are paired the
  * same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
@@ -191,6 +206,7 @@ export function matchRows(tables: MatchedTables | MatchedChildren): string {
     ...sides.map((side) => positionedRows(into, side, parent)),
     makeInto(into, parent),
     ...round(into, "id", ["id"], "position NULLS LAST, fingerprint, row"),
+    ...(tables.restored ? takePairs(into, "content", restoredPairs(into, tables.restored)) : []),
     ...round(into, "content", ["fingerprint", "position"], "id, row", "b.many <> a.many"),
     ...round(into, "content", ["fingerprint"], "position NULLS LAST, id, row"),
     ...(tables.known
@@ -248,6 +264,15 @@ function round(
 
 function knownPairs(into: string): string {
   return `${into}_known JOIN ${into}_before b ON b.row = before_row JOIN ${into}_after a ON a.row = after_row`;
+}
+
+/** Each row in one pair only, even if a row was restored twice. */
+function restoredPairs(into: string, restored: string): string {
+  const firstOf = (side: "a" | "b", other: "a" | "b") =>
+    `row_number() OVER (PARTITION BY ${side}.row ORDER BY ${other}.row) = 1`;
+  return `${restored} r JOIN ${into}_before b ON b.id = r.old_id
+    JOIN ${into}_after a ON a.id = r.id AND a.place = b.place AND a.fingerprint = b.fingerprint
+    QUALIFY ${firstOf("a", "b")} AND ${firstOf("b", "a")}`;
 }
 
 /** Moves pairs into the result. `pairs`: SQL of rows `b` and `a` side by side. The remaining rows go to the next round. */

@@ -1,3 +1,4 @@
+import type { RestoredRow } from "../compare/pair.js";
 import type { Intent, JournalLine, Outcome, Write } from "./journal-schema.js";
 
 /** A row of the target that a restore made or changed, and its expected state. */
@@ -75,9 +76,12 @@ export class JournalState {
   /** The writes to each document, in order. */
   readonly #documents = new Map<string, JournaledWrite[]>();
   readonly #givenUp = new Set<string>();
-  readonly #facts = newFacts();
+  #facts = newFacts();
   #undo: string | null = null;
   #sent = 0;
+  #baseUrl = "";
+  /** The rows of restores that ended. */
+  readonly #earlier: RestoredRow[] = [];
 
   /** The newest dump made before a write; null before the journal begins, and for a copy. */
   get undo(): string | null {
@@ -93,6 +97,8 @@ export class JournalState {
     if (line.kind === "begun") {
       this.#facts.isBegun = true;
       this.#undo = line.undo;
+      if (line.base_url !== this.#baseUrl) this.#earlier.length = 0;
+      this.#baseUrl = line.base_url;
     }
     if (line.kind === "intent") this.#takeIntent(line);
     if (line.kind === "outcome") this.#takeOutcome(line);
@@ -103,6 +109,16 @@ export class JournalState {
       this.#facts.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
     if (line.kind === "forgotten") this.#facts.documents.delete(line.old_id);
     if (line.kind === "restored") this.#finish(line.document_id);
+    if (line.kind === "end") this.#end();
+  }
+
+  /** Forgets a restore or copy that ended, except which rows it wrote: the next one has its own undo and proof. */
+  #end(): void {
+    if (this.undo !== null) this.#earlier.push(...this.written);
+    for (const each of [this.#writes, this.#uncertain, this.#documents, this.#givenUp]) each.clear();
+    this.#facts = newFacts();
+    this.#undo = null;
+    this.#sent = 0;
   }
 
   /** Marks a document as finished. After a restore, forgets the writes to it: a later restore of it has its own undo and proof. */
@@ -111,6 +127,7 @@ export class JournalState {
     const known = documents.get(documentId);
     if (known) documents.set(documentId, { ...known, state: "restored" });
     if (this.undo === null) return; // a copy is proved again with every command
+    this.#earlier.push(...this.written.filter(({ document_id }) => document_id === documentId));
     for (const { intent } of this.#writesTo(documentId)) {
       this.#writes.delete(intent.number);
       this.#uncertain.delete(intent.number);
@@ -203,6 +220,11 @@ export class JournalState {
       rows.set(name, rowAfter(rows.get(name), intent, id, indexed !== false));
     }
     return [...rows.values()].filter(({ id }) => !this.#givenUp.has(id));
+  }
+
+  /** The rows that this restore and earlier ones wrote. At the service, some may be gone or changed by now. */
+  get restored(): readonly RestoredRow[] {
+    return [...this.#earlier, ...this.written];
   }
 
   get unindexed(): readonly WrittenRow[] {

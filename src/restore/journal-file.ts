@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
-import { type FileHandle, rename } from "node:fs/promises";
-import { dirname, join, parse } from "node:path";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { StopError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
-import { ifAbsent, isThere, openRegular, refuseLink } from "../files/files.js";
+import { ifAbsent, openRegular, refuseLink } from "../files/files.js";
 import { flush } from "../files/flush.js";
 import { check, valueIf } from "../schema.js";
 import { type JournalLine, lineSchema } from "./journal-schema.js";
@@ -67,19 +67,14 @@ export class JournalFile {
   #file: FileHandle | undefined;
   #writing: Promise<unknown> = Promise.resolve();
   #sum: number;
-  #replaces: string | undefined;
   /** The first disk failure. After it, no line is written: a line after an incomplete one would make the whole file unreadable. */
   #failure: StopError | undefined;
 
-  /** `sum`: the checksum of the existing lines. `replaces`: the start time of the old journal that this one replaces. */
-  constructor(
-    path: string,
-    { checkOwn, sum = 0, replaces }: { readonly checkOwn: CheckOwn; readonly sum?: number; readonly replaces?: string },
-  ) {
+  /** `sum`: the checksum of the existing lines. */
+  constructor(path: string, { checkOwn, sum = 0 }: { readonly checkOwn: CheckOwn; readonly sum?: number }) {
     this.#path = path;
     this.#checkOwn = checkOwn;
     this.#sum = sum;
-    this.#replaces = replaces;
   }
 
   /** Adds a line, in the order of the calls. It is on disk when this resolves. After a disk failure, every call rejects with StopError. */
@@ -100,8 +95,6 @@ export class JournalFile {
     await this.#checkOwn();
     if (this.#failure) throw this.#failure;
     try {
-      if (this.#replaces !== undefined) await setAside(this.#path, this.#replaces);
-      this.#replaces = undefined;
       this.#file ??= await openToAppend(this.#path);
       const sum = crc32(body, this.#sum);
       await this.#file.appendFile(`${body.slice(0, -1)},"crc":"${sumText(sum)}"}\n`);
@@ -114,15 +107,6 @@ export class JournalFile {
       throw this.#failure;
     }
   }
-}
-
-/** Keeps an earlier journal under another name: `journal.jsonl` becomes `journal-20260301T020000123Z.jsonl`. `time`: ISO 8601. */
-async function setAside(path: string, time: string): Promise<void> {
-  const { dir, name, ext } = parse(path);
-  const aside = join(dir, `${name}-${time.replace(/[^0-9TZ]/g, "")}${ext}`); // a damaged time must not name another folder
-  if (await isThere(aside))
-    throw new StopError(`${aside} is there already, where the journal of an earlier restore belongs; move it away`);
-  await rename(path, aside);
 }
 
 async function bytesOf(path: string): Promise<Buffer> {

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
-import { type JournalFacts, JournalState } from "./journal-facts.js";
-import { type CheckOwn, JournalFile, readJournal } from "./journal-file.js";
+import { JournalState } from "./journal-facts.js";
+import { type CheckOwn, type JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
   type Intent,
@@ -32,8 +32,8 @@ export class Journal extends JournalState {
   readonly path: string;
   readonly #file: Pick<JournalFile, "append" | "close">;
   readonly #options: JournalOptions;
-  /** The first line of this process, until it is recorded together with the next line. */
-  #beginning: JournalLine | undefined;
+  /** The first lines of this process, until they are recorded together with the next line. */
+  #beginning: readonly JournalLine[] = [];
 
   constructor(path: string, file: Pick<JournalFile, "append" | "close">, options: JournalOptions) {
     super();
@@ -42,13 +42,22 @@ export class Journal extends JournalState {
     this.#options = options;
   }
 
+  /** Ends what the journal has so far, whatever its state. The line is written with the next one. */
+  beginAnother(): void {
+    if (!this.facts.isBegun) return;
+    const end = { kind: "end", time: this.#time() } as const;
+    this.take(end);
+    this.#beginning = [end];
+  }
+
   /**
-   * Prepares the line that begins or continues a journal. It is written with the next line. `undo`: the folder of the dump made before the
-   * following writes; null for a copy.
+   * Prepares the line that begins or continues a restore or a copy. It is written with the next line. `undo`: the folder of the dump made
+   * before the following writes; null for a copy.
    */
   beginWith(undo: string | null): void {
     const { runId, baseUrl } = this.#options;
-    this.#beginning = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() };
+    const begun = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() } as const;
+    this.#beginning = [...this.#beginning, begun];
   }
 
   /** Records a write. Call it before you send the write. */
@@ -92,9 +101,9 @@ export class Journal extends JournalState {
     return this.#note({ kind: "forgotten", old_id: documentId, time: this.#time() });
   }
 
-  /** Ends the journal, if it began, unless a write has an unknown outcome or a chunk still needs repair. */
+  /** Ends a restore, if it began, unless a write has an unknown outcome or a chunk still needs repair. */
   async end(): Promise<void> {
-    const hasBegun = this.facts.isBegun || this.#beginning !== undefined;
+    const hasBegun = this.facts.isBegun || this.#beginning.length > 0;
     if (hasBegun && this.open.length === 0 && this.unindexed.length === 0)
       await this.#note({ kind: "end", time: this.#time() });
   }
@@ -109,8 +118,8 @@ export class Journal extends JournalState {
 
   /** Calls may overlap: each line is applied and passed to the file before the next. */
   async #note(line: JournalLine): Promise<void> {
-    const lines = this.#beginning ? [this.#beginning, line] : [line];
-    this.#beginning = undefined;
+    const lines = [...this.#beginning, line];
+    this.#beginning = [];
     await Promise.all(
       lines.map((each) => {
         this.take(each);
@@ -121,9 +130,9 @@ export class Journal extends JournalState {
 }
 
 /**
- * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. Starts a new one if the old one
- * ended, or with `another` in any case; the old file stays, with its start time in its name. Throws StopError if it is damaged, not a
- * journal, or of another run or service.
+ * Opens the journal of a folder, which it creates if needed. Continues the restore or copy in it, unless that ended; with `another`,
+ * begins another one in any case, behind it in the same file. Throws StopError if the file is damaged, not a journal, or the restore to
+ * continue is of another run or service.
  */
 export async function openJournal(
   folder: string,
@@ -132,30 +141,28 @@ export async function openJournal(
   const path = join(folder, fileName);
   const { lines, open } = await readJournal(path);
   await mkdir(folder, { recursive: true });
-  const [first] = lines;
-  const { checkOwn } = options;
-  if (first && (another || lines.at(-1)?.kind === "end"))
-    return new Journal(path, new JournalFile(path, { checkOwn, replaces: first.time }), options);
-  refuseOther(lines, options, path);
-  const journal = new Journal(path, await open(checkOwn), options);
+  if (!another) refuseOther(lines, options, path);
+  const journal = new Journal(path, await open(options.checkOwn), options);
   for (const line of lines) journal.take(line);
+  if (another) journal.beginAnother();
   return journal;
 }
 
-/** The copies in a folder's journal; none if there is no journal. Throws StopError as in `openJournal`. Changes nothing. */
-export async function readJournalFacts(folder: string, id: JournalId): Promise<JournalFacts> {
+/** What a folder's journal says; nothing if there is none. Throws StopError as in `openJournal`. Changes nothing. */
+export async function readJournalState(folder: string, id: JournalId): Promise<JournalState> {
   const path = join(folder, fileName);
   const { lines } = await readJournal(path);
   refuseOther(lines, id, path);
   const state = new JournalState();
   for (const line of lines) state.take(line);
-  return state.facts;
+  return state;
 }
 
 const fileName = "journal.jsonl";
 
+/** Throws StopError if the restore that the lines leave open is of another run or service. */
 function refuseOther(lines: readonly JournalLine[], { runId, baseUrl }: JournalId, path: string): void {
-  for (const line of lines) {
+  for (const line of lines.slice(lines.findLastIndex(({ kind }) => kind === "end") + 1)) {
     if (line.kind !== "begun" || (line.base_url === baseUrl && line.run_id === runId)) continue;
     throw new StopError(
       `${path}: this is the journal of a restore of run ${line.run_id} to ${line.base_url} that did not end, and not of run ${runId} to ${baseUrl}: check the base URL; finish that restore first, or move this file to another folder`,

@@ -35,7 +35,7 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Takes the lock of a restore and opens its journal and clients. `another`: replaces an existing journal. Throws BusyError if
+ * Takes the lock of a restore and opens its journal and clients. `another`: begins another copy, whatever the journal has. Throws BusyError if
  * another restore is active; StopError if the journal cannot be used.
  */
 export async function openSession(

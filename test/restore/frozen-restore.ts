@@ -50,9 +50,9 @@ export async function freezeRestore(
   };
 }
 
-/** The number of writes in all journals of a run, including those set aside. */
+/** The number of writes in all journals of a run. */
 async function writesNoted(runFolder: string): Promise<number> {
-  const journals = await filesNamed(runFolder, /^journal.*\.jsonl$/);
+  const journals = await filesNamed(runFolder, /^journal\.jsonl$/);
   const texts = await Promise.all(journals.map((path) => readFile(path, "utf8").catch(() => "")));
   return texts.join("").split('"kind":"intent"').length - 1;
 }

@@ -89,26 +89,6 @@ describe("a journal file", () => {
     expect(await readLines(path)).toEqual([begun]);
   });
 
-  it("replaces a finished one when it writes its first line, and keeps the old one under its name and time", async () => {
-    const path = await pathIn();
-    await writeFile(path, "x");
-    const file = new JournalFile(path, { checkOwn: async () => {}, replaces: "2026-03-01T02:00:00.123Z" });
-    onTestFinished(() => file.close());
-    expect(await readdir(join(path, ".."))).toEqual(["moves.jsonl"]);
-    await Promise.all([file.append(begun), file.append(step("a"))]);
-    expect((await readdir(join(path, ".."))).sort()).toEqual(["moves-20260301T020000123Z.jsonl", "moves.jsonl"]);
-    expect(await readFile(path, "utf8")).toBe(journalText(begun, step("a")));
-  });
-
-  it("that ended takes the place of no other file, and stays in its folder whatever its time is", async () => {
-    const path = await pathIn();
-    await writeFile(path, "x");
-    await writeFile(path.replace("moves", "moves-2"), "mine");
-    const file = new JournalFile(path, { checkOwn: async () => {}, replaces: "2/../.." });
-    await expect(file.append(begun)).rejects.toThrow("moves-2.jsonl is there already");
-    expect((await readdir(join(path, ".."))).sort()).toEqual(["moves-2.jsonl", "moves.jsonl"]);
-  });
-
   it("is not written through a link", async () => {
     const path = await pathIn();
     await symlink(`${path}.mine`, path);

@@ -9,7 +9,7 @@ import type { ReadProgress } from "../../read-progress.js";
 import { documentKey } from "../../rows/row.js";
 import { makeTemporaryFolder } from "../../temporary-folder.js";
 import { countOf } from "../../words.js";
-import { readJournalFacts } from "../journal.js";
+import { readJournalState } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
 import { compareCopy, compareSame, notProved, refuseUnread } from "../prove.js";
@@ -57,7 +57,8 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const old = await openDump(options.folder, "nothing was compared");
   const baseUrl = plainBaseUrl(options.baseUrl);
   await refuseLinksBeside(old.folder);
-  const facts = await readJournalFacts(copyFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
+  const id = { runId: old.manifest.run_id, baseUrl };
+  const { facts } = await readJournalState(copyFolderOf(old.folder, baseUrl), id);
   const chosen = chooseDocuments(old.manifest, facts, options.documents);
   const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));

@@ -6,7 +6,7 @@ import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { nameAndId } from "../../words.js";
-import { readJournalFacts } from "../journal.js";
+import { readJournalState } from "../journal.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
@@ -48,7 +48,7 @@ export const copyRun: CopyRun = async (given) => {
   }
   await refuseLinksBeside(old.folder);
   const id = { runId: old.manifest.run_id, baseUrl };
-  const facts = dataset === "new" ? noFacts : await readJournalFacts(folder, id);
+  const facts = dataset === "new" ? noFacts : (await readJournalState(folder, id)).facts;
   await using target = await openTarget(options, old.manifest.documents);
   return resultOf({ old, options }, await planCopy(target.client, { ...options, dump: old, facts }));
 };

@@ -2,8 +2,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
-import { openJournal, readJournalFacts } from "../../../src/restore/journal.js";
+import { openJournal, readJournalState } from "../../../src/restore/journal.js";
 import { noFacts } from "../../../src/restore/journal-facts.js";
+import { readJournal } from "../../../src/restore/journal-file.js";
 import { testFolder } from "../../run/job-for.js";
 
 const usual = {
@@ -28,7 +29,7 @@ async function begunFolder() {
 
 test("a folder without a journal has no facts, and gets a journal with the first line", async () => {
   const folder = join(await testFolder(), "to", "kb.example.com");
-  expect(await readJournalFacts(folder, usual)).toEqual(noFacts);
+  expect((await readJournalState(folder, usual)).facts).toEqual(noFacts);
   const journal = await openIn(folder);
   expect([await readdir(folder), journal.path]).toEqual([[], join(folder, "journal.jsonl")]);
   await journal.finish("one");
@@ -39,7 +40,11 @@ test("the next process knows what the previous one did, and continues in the sam
   const { folder, path } = await begunFolder();
   const next = await openIn(folder);
   expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", existed: true }]]);
-  expect(await readJournalFacts(folder, usual)).toEqual({ ...noFacts, datasets: next.facts.datasets, isBegun: true });
+  expect((await readJournalState(folder, usual)).facts).toEqual({
+    ...noFacts,
+    datasets: next.facts.datasets,
+    isBegun: true,
+  });
   await next.forget("one");
   expect((await readFile(path, "utf8")).split("\n")).toHaveLength(5);
 });
@@ -48,7 +53,7 @@ test("a torn last line is cut off by a process that continues, and left unchange
   const { folder, path } = await begunFolder();
   const whole = await readFile(path, "utf8");
   await writeFile(path, `${whole}{"kind":"forgot`);
-  expect((await readJournalFacts(folder, usual)).datasets.size).toBe(1);
+  expect((await readJournalState(folder, usual)).facts.datasets.size).toBe(1);
   expect(await readFile(path, "utf8")).not.toBe(whole);
   expect((await openIn(folder)).facts.datasets.size).toBe(1);
   expect(await readFile(path, "utf8")).toBe(whole);
@@ -57,7 +62,7 @@ test("a torn last line is cut off by a process that continues, and left unchange
 test("a damaged line stops everything, and is named", async () => {
   const { folder, path } = await begunFolder();
   await writeFile(path, (await readFile(path, "utf8")).replace("adopted", "adapted"));
-  for (const read of [openIn, readJournalFacts]) {
+  for (const read of [openIn, readJournalState]) {
     const reading = read(folder, usual);
     await expect(reading).rejects.toThrow(StopError);
     await expect(reading).rejects.toThrow("journal.jsonl is damaged in line 2: its checksum is wrong");
@@ -68,7 +73,7 @@ test.each([{ runId: "20260401T000000000Z" }, { baseUrl: "http://kb.example.com/v
   "the journal of another copy is refused: %j",
   async (other) => {
     const { folder } = await begunFolder();
-    for (const read of [openIn, readJournalFacts]) {
+    for (const read of [openIn, readJournalState]) {
       const reading = read(folder, { ...usual, ...other });
       await expect(reading).rejects.toThrow(StopError);
       await expect(reading).rejects.toThrow(
@@ -78,16 +83,16 @@ test.each([{ runId: "20260401T000000000Z" }, { baseUrl: "http://kb.example.com/v
   },
 );
 
-test("another copy sets the journal aside under its start time, and starts a new one", async () => {
+test("another copy begins behind the first one in the same file, and knows nothing of it", async () => {
   const { folder, path } = await begunFolder();
   const before = await readFile(path, "utf8");
   const journal = await openIn(folder, { another: true });
   expect(journal.facts.datasets.size).toBe(0);
-  expect(await readdir(folder)).toEqual(["journal.jsonl"]); // the old journal stays until the new copy writes something
-  await journal.noteDataset("set", { id: "other", name: "Other" });
-  expect(await readdir(folder)).toEqual(["journal-20260301T020000123Z.jsonl", "journal.jsonl"]);
-  expect(await readFile(join(folder, "journal-20260301T020000123Z.jsonl"), "utf8")).toBe(before);
-  expect((await readJournalFacts(folder, usual)).datasets.get("set")?.id).toBe("other");
+  expect(await readFile(path, "utf8")).toBe(before); // the first copy can be continued until the other one writes something
+  await journal.finish("one");
+  const { lines } = await readJournal(path);
+  expect(lines.map(({ kind }) => kind)).toEqual(["begun", "adopted", "end", "begun", "restored"]);
+  expect((await readJournalState(folder, usual)).facts).toEqual({ ...noFacts, isBegun: true });
 });
 
 test("another copy without a journal is like the first", async () => {

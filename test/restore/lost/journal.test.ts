@@ -2,7 +2,9 @@ import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
-import { type JournalOptions, openJournal } from "../../../src/restore/journal.js";
+import { type JournalOptions, openJournal, readJournalState } from "../../../src/restore/journal.js";
+import type { JournalState } from "../../../src/restore/journal-facts.js";
+import { readJournal } from "../../../src/restore/journal-file.js";
 import type { WriteFacts } from "../../../src/restore/journal-schema.js";
 import { testFolder } from "../../run/job-for.js";
 import { journalText } from "../journal-text.js";
@@ -208,7 +210,7 @@ test.each([
   await expect(openIn(folder, options)).rejects.toThrow(message);
 });
 
-test("a finished journal is kept under another name, and a new one starts", async () => {
+test("after its end, the next restore begins in the same file, and knows only which rows were written", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
   await journal.end(); // the outcome of the write is unknown
@@ -217,13 +219,32 @@ test("a finished journal is kept under another name, and a new one starts", asyn
   await journal.end(); // the chunk still needs a repair
   expect(await textOf(folder)).not.toContain('"end"');
   await journal.conclude(intent, "refused");
+  await journal.conclude(await journal.intend(facts, request), "done", { ids: ["newer"], isIndexed: true });
   await journal.end();
   await journal.close();
+  const restoredIn = ({ restored }: JournalState) => restored.map(({ old_id, id }) => [old_id, id]);
+  const known = await readJournalState(folder, options);
+  expect([restoredIn(known), known.written, known.undo, known.writes]).toEqual([[["old", "newer"]], [], null, 0]);
   const next = await openIn(folder, options);
+  expect([restoredIn(next), next.written, next.undo, next.writes]).toEqual([[["old", "newer"]], [], null, 0]);
   next.beginWith("undo");
-  expect([next.undo, next.writes, await readdir(folder)]).toEqual([null, 0, ["journal.jsonl"]]);
+  expect((await next.intend(facts, request)).number).toBe(1);
+  await next.close();
+  const kinds = (await readJournal(join(folder, "journal.jsonl"))).lines.map(({ kind }) => kind);
+  expect(kinds).toEqual(["begun", "intent", "outcome", "outcome", "intent", "outcome", "end", "begun", "intent"]);
+  expect(await readdir(folder)).toEqual(["journal.jsonl"]);
+});
+
+test("the rows that were written at one service are not those of another", async () => {
+  const folder = await testFolder();
+  const { journal, intent } = await beganIn(folder);
+  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: true });
+  await journal.end();
+  const other = { ...options, baseUrl: "https://other.example.com/v1" };
+  const next = await openIn(folder, other);
+  next.beginWith("undo");
   await next.intend(facts, request);
-  expect((await readdir(folder)).sort()).toEqual(["journal-19700101T000000000Z.jsonl", "journal.jsonl"]);
+  expect((await readJournalState(folder, other)).restored).toEqual([]);
 });
 
 test.each([

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startService } from "../../../src/demo/start-service.js";
+import { restoreLost } from "../../../src/restore/lost/restore-lost.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import { datasetId, documentId, KnowledgeBase } from "../random/knowledge-base.js";
+import { restoring } from "../restoring.js";
+
+const key = "restore-key";
+
+test("an added chunk is not added a second time, although an older equal text may claim it", async () => {
+  const base = new KnowledgeBase({ form: "text_model", chunks: 1 });
+  const service = await startService({ demo: base.demo, key });
+  onTestFinished(() => service.close());
+  const folder = await testFolder();
+  const job = await jobFor(folder, {
+    service: { base_url: service.url },
+    datasets: [{ id: datasetId, documents: [documentId] }],
+    output: { dir: join(folder, "out"), formats: ["jsonl", "duckdb"] },
+  });
+  const run = () => runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
+  await base.work({ do: "add twin", at: 0 }); // before the first run, so there is no evidence of it
+  await run();
+  await base.work({ do: "add twin", at: 0 });
+  const { folder: backup } = await run();
+  const reindex = () => base.demo.store.reindex(documentId, { seconds: 0 });
+  const restore = () => restoreLost(restoring(backup, key));
+
+  reindex();
+  expect(await restore()).toMatchObject({ status: "proved", counts: { chunks_added: 1 } });
+  expect(await restore()).toMatchObject({ status: "nothing to restore", lost: 1, manual_edits: 0 });
+  expect(base.chunks).toHaveLength(2);
+  expect(await restoreLost(restoring(backup, key, { apply: false }))).toMatchObject({ manual_edits: 0 });
+
+  reindex(); // loses it again, so the journal of the first restore no longer counts
+  expect(await restore()).toMatchObject({ status: "proved", counts: { chunks_added: 1 } });
+  expect(await restore()).toMatchObject({ status: "nothing to restore" });
+  expect(base.chunks).toHaveLength(2);
+});
