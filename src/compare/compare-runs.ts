@@ -49,7 +49,9 @@ export async function compareRuns(
   await loadDocuments(connection, details, documents.map(comparedDocument));
   const { run_id, job } = old.dump.manifest;
   const isGuards = database !== undefined && guardedJob(job) === basename(database, ".duckdb");
-  const history = { run_id, database, isGuards };
+  const [{ chunks, child_chunks }] = sources;
+  const backup = { chunks: chunks.sql, child_chunks: child_chunks.sql };
+  const history = { run_id, database, ...(isGuards ? { backup } : {}) };
   const warning = await loadEdits(connection, history, signal);
   for (const side of sources) {
     for (const kind of ["chunks", "child_chunks"] as const) {
@@ -63,8 +65,7 @@ export async function compareRuns(
   progress.step = "matching";
   await loadAdditions(connection, history, signal);
   await findLosses(connection, signal, restored);
-  const used = isGuards ? "guard" : "used";
-  const use = database === undefined ? "none" : warning === undefined ? used : "not used";
+  const use = database === undefined ? "none" : warning === undefined ? "used" : "not used";
   return { sources, comparison, history: use, warnings: warning === undefined ? [] : [warning] };
 }
 

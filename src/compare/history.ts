@@ -5,6 +5,7 @@ import type { Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import { attachJob, attachReason, type RunInDatabase } from "./attach-job.js";
 import { inexactReason } from "./document-rows.js";
+import type { MatchedKind } from "./pair.js";
 
 /** Throws UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
 export function checkFit(dump: Dump): void {
@@ -38,12 +39,15 @@ export const emptyHistory = `
 /** The run whose history to load, and its job's database; undefined if there is none. */
 type HistoryOf = Pick<RunInDatabase, "run_id"> & {
   readonly database: string | undefined;
-  /** Whether the run is a backup of guard. Then the database is that of the guarded job, and does not have this run. */
-  readonly isGuards?: boolean;
+  /**
+   * SQL sources of the run's rows, if it is a backup of guard. Then the database is that of the guarded job, and does not have this run:
+   * the differences from its newest rows are the latest changes.
+   */
+  readonly backup?: Readonly<Record<MatchedKind, string>>;
 };
 
-/** Whether the job's database was used for its history. `guard`: for a backup of guard, which it does not have; `none`: there is no database. */
-export type HistoryUse = "used" | "guard" | "not used" | "none";
+/** Whether the job's database was used for its history. `none`: there is no database. */
+export type HistoryUse = "used" | "not used" | "none";
 
 /** The changes up to a run in an attached database. */
 export interface KnownHistory {
@@ -61,29 +65,28 @@ export async function loadEdits(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   await connection.run(emptyHistory);
-  return fromHistory(connection, of, editsSql, signal);
+  return fromHistory(connection, of, (history) => editsSql(history, of.backup), signal);
 }
 
 /**
  * Fills `added_chunks`, once `old_chunks` has the run's chunks. Stays empty if the history cannot be used; `loadEdits` already
- * warned. Also stays empty for a backup of guard: it has details instead, and the history does not show which of its chunks are newer
- * than the job's last run.
+ * warned. Also stays empty for a backup of guard, which has details instead.
  */
 export async function loadAdditions(connection: Connection, of: HistoryOf, signal: AbortSignal): Promise<void> {
-  if (of.isGuards) return;
+  if (of.backup) return;
   await fromHistory(connection, of, (history) => [addedSql(history)], signal);
 }
 
 async function fromHistory(
   connection: Connection,
-  { run_id, database, isGuards }: HistoryOf,
+  { run_id, database, backup }: HistoryOf,
   statementsOf: (history: KnownHistory) => readonly string[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (database === undefined) return undefined;
   try {
     const reason = await attachJob(connection, { run_id, database });
-    if (reason !== undefined && !isGuards) return warningOf(database, reason);
+    if (reason !== undefined && !backup) return warningOf(database, reason);
     for (const sql of statementsOf({ catalog: "job", run_id })) await connection.run(sql);
     return undefined;
   } catch (error) {
@@ -101,15 +104,16 @@ function warningOf(database: string, reason: string): string {
 }
 
 /** SQL statements that fill the tables of edits. */
-export function editsSql(history: KnownHistory): readonly string[] {
-  return [editsOf("chunks", history), editsOf("child_chunks", history)];
+export function editsSql(history: KnownHistory, backup?: HistoryOf["backup"]): readonly string[] {
+  return (["chunks", "child_chunks"] as const).map((kind) => editsOf(kind, history, backup?.[kind]));
 }
 
 /**
  * SQL: adds the first values of columns that changed while the id stayed. If the status of a chunk changed too, indexing may have been
- * running or failed: keywords and `enabled` can then change without a person, so they do not count.
+ * running or failed: keywords and `enabled` can then change without a person, so they do not count. `backup`: see `HistoryOf`.
  */
-function editsOf(kind: "chunks" | "child_chunks", { catalog, run_id }: KnownHistory): string {
+function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | undefined): string {
+  const { catalog, run_id } = history;
   const names = kind === "chunks" ? editedColumns : (["content"] as const);
   const calm = kind === "chunks" ? "NOT list_contains(differs, 'status')" : "true";
   const condition = (name: string) =>
@@ -117,12 +121,26 @@ function editsOf(kind: "chunks" | "child_chunks", { catalog, run_id }: KnownHist
   const values = names.map((name) => `arg_min_null(${name}, run_id) FILTER (${condition(name)}) AS ${name}`);
   const had = names.map((name) => `CASE WHEN bool_or(${condition(name)}) THEN '${name}' END`);
   const hadColumn = kind === "chunks" ? `list_filter([${had.join(", ")}], name -> name IS NOT NULL) AS had,` : "";
-  const changes = kind === "chunks" ? "chunk_changes" : "child_chunk_changes";
+  const recorded = `FROM ${catalog}.main.${kind === "chunks" ? "chunk_changes" : "child_chunk_changes"}`;
+  const changes = backup ? `(${recorded} UNION ALL BY NAME ${latestSql(kind, history, backup)})` : `(${recorded})`;
   return `INSERT INTO edited_${kind} BY NAME
     SELECT dataset_id, document_id, id, ${hadColumn} ${values.join(", ")}
-    FROM ${catalog}.main.${changes}
+    FROM ${changes}
     WHERE run_id <= ${sqlText(run_id)} AND new_id IS NULL AND (${names.map(condition).join(" OR ")})
     GROUP BY ALL`;
+}
+
+/**
+ * SQL: the rows of a backup that differ from the newest ones in the database, in the form of `chunk_changes`. None if a run was later
+ * than the backup: its rows are newer.
+ */
+function latestSql(kind: MatchedKind, { catalog, run_id }: KnownHistory, backup: string): string {
+  const names = kind === "chunks" ? [...editedColumns, "status"] : ["content"];
+  const differs = names.map((name) => `CASE WHEN s.${name} IS DISTINCT FROM b.${name} THEN '${name}' END`);
+  return `SELECT ${sqlText(run_id)} AS run_id, dataset_id, document_id, id, ${names.map((name) => `s.${name}`).join(", ")},
+      list_filter([${differs.join(", ")}], name -> name IS NOT NULL) AS differs
+    FROM ${catalog}.main.${kind} s JOIN ${backup} b USING (dataset_id, document_id, id)
+    WHERE NOT EXISTS (FROM ${catalog}.main.runs WHERE run_id > ${sqlText(run_id)})`;
 }
 
 /**

@@ -99,7 +99,6 @@ export const needsDetails =
 /** Why the history does not have the text before an edit, and what helps the next time. */
 const unknownTexts: Readonly<Record<HistoryUse, string>> = {
   used: "the history of the job has no run from before the edit; run the job more often",
-  guard: "no two runs of the job are from before and after it; run the job right before guard, too",
   "not used": "the history of the job was not used, as the warning says",
   none: "there is no database of the job, which keeps the history; add duckdb to output.formats",
 };
