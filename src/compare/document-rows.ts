@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Dump } from "../dump/open-dump.js";
 import { attachmentsIn } from "../rows/row.js";
 
@@ -117,6 +118,30 @@ export function groupRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string
     else groups.set(keyOf(row), [row]);
   }
   return groups;
+}
+
+type Texts = Pick<ChunkRow, "content" | "answer">;
+
+/** SHA-256 of content and answer, in hex. A missing answer equals an empty one, because services send either. */
+export function textsHash({ content, answer }: Texts): string {
+  return hashOf([content, answer ?? ""]);
+}
+
+export function childHash(content: string): string {
+  return hashOf([content]);
+}
+
+/** SHA-256 of keywords as a set; null without keywords, because the service then chooses them. */
+export function keywordsHash(keywords: readonly string[] | null): string | null {
+  return keywords && keywords.length > 0 ? hashOf([...new Set(keywords)].sort()) : null;
+}
+
+export function haveSameTexts(one: Texts, other: Texts): boolean {
+  return one.content === other.content && (one.answer ?? "") === (other.answer ?? "");
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 /** Whether two lists have the same members in any order; null counts as empty. */

@@ -1,24 +1,6 @@
 import type { RestoredRow } from "../compare/pair.js";
+import type { WrittenRow } from "../compare/proof/prove.js";
 import type { Intent, JournalLine, Outcome, Write } from "./journal-schema.js";
-
-/** A row of the target that a restore made or changed, and its expected state. */
-export interface WrittenRow {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly level: "chunk" | "child_chunk";
-  readonly id: string;
-  /** Id in the older run. */
-  readonly old_id: string;
-  /** The parent chunk in the target, for a child chunk. */
-  readonly parent_id: string | null;
-  readonly is_added: boolean;
-  /** Null if only its state was changed. */
-  readonly texts_sha256: string | null;
-  readonly keywords_sha256: string | null;
-  readonly is_disabled: boolean;
-  /** False for a chunk that the service could not index, until it is repaired; such a chunk is reported as failed. */
-  readonly is_indexed: boolean;
-}
 
 /** A copy of a document at the service. `begun`: it is incomplete. */
 export interface KnownCopy {

@@ -1,23 +1,14 @@
 import type { Listed } from "../client/check-answer.js";
 import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
 import type { PreparedWrite } from "../client/write/operations.js";
+import { childHash, keywordsHash, textsHash } from "../compare/document-rows.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { type ReadPage, readList } from "../crawl/read-list.js";
 import { isMapping } from "../schema.js";
 import { countOf } from "../words.js";
 import type { Journal } from "./journal.js";
 import type { Intent, WriteFacts } from "./journal-schema.js";
-import {
-  childHash,
-  ifThere,
-  isIndexed,
-  keywordsHash,
-  readChildren,
-  readHashes,
-  type StandingChild,
-  standingChunk,
-  textsHash,
-} from "./target-rows.js";
+import { ifThere, isIndexed, readChildren, readHashes, type StandingChild, standingChunk } from "./target-rows.js";
 import {
   concludeFound,
   type Found,

@@ -1,9 +1,10 @@
 import type { Place } from "../client/knowledge-api.js";
 import type { NewChunk, PreparedWrite, WrittenRow } from "../client/write/operations.js";
 import type { Writer } from "../client/write/writer.js";
+import { childHash, keywordsHash, textsHash } from "../compare/document-rows.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import type { WriteFacts } from "./journal-schema.js";
-import { childHash, keywordsHash, type StandingChild, type StandingChunk, textsHash } from "./target-rows.js";
+import type { StandingChild, StandingChunk } from "./target-rows.js";
 
 export interface RowPlace {
   readonly writer: Writer;

@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
-import { numberIn, textIn } from "../compare/document-rows.js";
-import type { ChunkTexts } from "../compare/lost/restore-plan.js";
+import { numberIn, textIn, textsHash } from "../compare/document-rows.js";
 import { readChildChunkPages, readChunkPages } from "../crawl/read-list.js";
 import { SkipError, UnknownRouteError } from "../errors.js";
 import { attachmentsIn, type RawRecord } from "../rows/row.js";
@@ -10,8 +8,6 @@ import { attachmentsIn, type RawRecord } from "../rows/row.js";
 export type StandingChunk = Readonly<ReturnType<typeof standingChunk>>;
 
 export type StandingChild = Readonly<ReturnType<typeof standingChild>>;
-
-type Said = Pick<ChunkTexts, "content" | "answer">;
 
 /** From an answer of the service or a row of a dump, which have the same fields. A field of the wrong type counts as missing. */
 export function standingChunk(record: RawRecord) {
@@ -39,28 +35,6 @@ export function standingChild({ id, segment_id, content, type, position }: RawRe
     type: textIn(type),
     position: numberIn(position),
   };
-}
-
-/** SHA-256 of content and answer, in hex. A missing answer equals an empty one, because services send either. */
-export function textsHash({ content, answer }: Said): string {
-  return hashOf([content, answer ?? ""]);
-}
-
-export function childHash(content: string): string {
-  return hashOf([content]);
-}
-
-/** SHA-256 of keywords as a set; null without keywords, because the service then chooses them. */
-export function keywordsHash(keywords: readonly string[] | null): string | null {
-  return keywords && keywords.length > 0 ? hashOf([...new Set(keywords)].sort()) : null;
-}
-
-export function haveSameTexts(one: Said, other: Said): boolean {
-  return one.content === other.content && (one.answer ?? "") === (other.answer ?? "");
-}
-
-function hashOf(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 /** Maximum readings of a list that changes during the read. */

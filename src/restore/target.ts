@@ -1,6 +1,7 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { groupRows } from "../compare/document-rows.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
+import type { DocumentPair } from "../compare/proof/proof-pairs.js";
 import type { Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { type Problem, SkipError } from "../errors.js";
@@ -112,12 +113,6 @@ export async function readRefusals(api: KnowledgeApi, documents: readonly Target
   };
   await Promise.all(documents.map(read));
   return refusals;
-}
-
-/** A document of a dump, and the document at the service to compare it with: the same one, or its copy. */
-export interface DocumentPair {
-  readonly old: TargetDocument;
-  readonly live: TargetDocument;
 }
 
 /**

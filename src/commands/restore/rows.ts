@@ -2,8 +2,8 @@ import { countText } from "../../amounts.js";
 import { type Entry, firstOf, type Part, titled } from "../../cli/outline.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
 import { messageText, terminalText } from "../../cli/text.js";
+import type { RowDifference } from "../../compare/proof/prove.js";
 import type { CopyDifference } from "../../restore/copy/copy-result.js";
-import type { RowDifference } from "../../restore/result.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 

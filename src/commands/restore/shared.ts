@@ -17,7 +17,7 @@ import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
 import type { RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
-import { exitCodeOf } from "../../restore/result.js";
+import { exitCodeOf } from "../../restore/session.js";
 import type { Invocation } from "../../shell-text.js";
 
 const lookOption = {

@@ -1,5 +1,8 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
+import { type DocumentPair, pairForProof } from "../../compare/proof/proof-pairs.js";
+import type { RowDifference } from "../../compare/proof/prove.js";
+import { compareCopy, compareSame, notProved, refuseUnread } from "../../compare/proof/prove.js";
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf } from "../../duckdb/read-rows.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
@@ -11,12 +14,8 @@ import { makeTemporaryFolder } from "../../temporary-folder.js";
 import { countOf } from "../../words.js";
 import { readJournalState } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
-import { pairForProof } from "../proof-pairs.js";
-import { compareCopy, compareSame, notProved, refuseUnread } from "../prove.js";
-import type { RowDifference } from "../result.js";
 import { refuseLinksBeside, type SessionOptions } from "../session.js";
 import {
-  type DocumentPair,
   type DumpProgress,
   haveChildren,
   isSameService,

@@ -1,11 +1,11 @@
 import type { Listed } from "../../client/check-answer.js";
 import { textIn } from "../../compare/document-rows.js";
+import type { RowDifference } from "../../compare/proof/prove.js";
 import { ifSkipped, SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { countOf } from "../../words.js";
 import { type StandingField, stateOf } from "../reconcile.js";
-import type { RowDifference } from "../result.js";
 import { ifThere, readStandingChunks } from "../target-rows.js";
 import { madeBy } from "../write-once.js";
 import type { DocumentPlan, ValuePlan } from "./copy-plan.js";

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { rowMembers } from "../../compare/proof/prove.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
-import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
+import { sharedMembers } from "../session.js";
 import type { DumpProgress } from "../target.js";
 import { type CopyPlan, copyCounts, copyPlan, documentsIn } from "./copy-plan.js";
 

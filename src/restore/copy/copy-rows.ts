@@ -1,10 +1,11 @@
 import type { SendHooks } from "../../client/write/operations.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
+import { textsHash } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";
 import { newChunk } from "../row-writes.js";
-import { type HashedChunk, readHashes, textsHash } from "../target-rows.js";
+import { type HashedChunk, readHashes } from "../target-rows.js";
 import { firstRequest } from "./copy-plan.js";
 import type { ChunkCopy, DocumentCopy } from "./document-work.js";
 import { Finish } from "./finish-chunks.js";

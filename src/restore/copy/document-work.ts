@@ -1,9 +1,9 @@
 import type { Place } from "../../client/knowledge-api.js";
 import type { Writer } from "../../client/write/writer.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
+import type { RowDifference } from "../../compare/proof/prove.js";
 import { SkipError } from "../../errors.js";
 import { plannedWrite } from "../reconcile.js";
-import type { RowDifference } from "../result.js";
 import type { RowPlace, RowWrite } from "../row-writes.js";
 import {
   type Answered,

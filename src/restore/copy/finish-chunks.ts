@@ -1,6 +1,6 @@
 import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
+import type { RowDifference } from "../../compare/proof/prove.js";
 import { ifSkipped } from "../../errors.js";
-import type { RowDifference } from "../result.js";
 import { addChild, deleteChild, disableChunk, type RowWrite, updateChild, updateChunk } from "../row-writes.js";
 import { ifThere, readChildren, type StandingChild, standingChunk } from "../target-rows.js";
 import { type Answered, interleave, type Waiting } from "../write-once.js";

@@ -1,4 +1,4 @@
-import { isSameSet } from "../../compare/document-rows.js";
+import { haveSameTexts, isSameSet, keywordsHash, textsHash } from "../../compare/document-rows.js";
 import type {
   ChildRestore,
   ChunkRestore,
@@ -9,7 +9,7 @@ import type {
 } from "../../compare/lost/restore-plan.js";
 import { reconcile } from "../reconcile.js";
 import { addChild, disableChunk, newChunk, updateChild, updateChunk } from "../row-writes.js";
-import { haveSameTexts, keywordsHash, readChildren, type StandingChunk, textsHash } from "../target-rows.js";
+import { readChildren, type StandingChunk } from "../target-rows.js";
 import { interleave, sideBySide, type Waiting } from "../write-once.js";
 import {
   type ApplyOptions,

@@ -1,10 +1,11 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
+import { textsHash } from "../../compare/document-rows.js";
+import type { WrittenRow } from "../../compare/proof/prove.js";
 import { SkipError } from "../../errors.js";
-import type { WrittenRow } from "../journal-facts.js";
 import type { Intent } from "../journal-schema.js";
 import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
-import { isIndexed, readHashes, type StandingChunk, standingChunk, textsHash } from "../target-rows.js";
+import { isIndexed, readHashes, type StandingChunk, standingChunk } from "../target-rows.js";
 import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 import type { RestoreProgress } from "./restore-options.js";
 

@@ -5,6 +5,9 @@ import type { Decision } from "../../compare/lost/decisions.js";
 import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.js";
 import { countPlan, type Refusals } from "../../compare/lost/restore-plan.js";
 import type { RestoredRow } from "../../compare/pair.js";
+import { type DocumentPair, pairForProof } from "../../compare/proof/proof-pairs.js";
+import type { WrittenRow } from "../../compare/proof/prove.js";
+import { compareRestored, refuseUnread } from "../../compare/proof/prove.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
@@ -12,12 +15,8 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { makeTemporaryFolder } from "../../temporary-folder.js";
 import { type Journal, readJournalState } from "../journal.js";
-import type { WrittenRow } from "../journal-facts.js";
-import { pairForProof } from "../proof-pairs.js";
-import { compareRestored, refuseUnread } from "../prove.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import {
-  type DocumentPair,
   dumpTarget,
   haveChildren,
   isSameService,

@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import type { Decision } from "../../compare/lost/decisions.js";
 import { isMissed, level, planCounts, position, restorePlan } from "../../compare/lost/restore-plan.js";
+import { rowMembers } from "../../compare/proof/prove.js";
 import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
-import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
+import { sharedMembers } from "../session.js";
 
 export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   /** Folder of a newer run of the same job, to plan without any request. */

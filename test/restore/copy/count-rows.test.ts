@@ -7,8 +7,8 @@ import type { Dump } from "../../../src/dump/open-dump.js";
 import { chunkReader, keepComing, readDump } from "../../../src/restore/copy/read-dump.js";
 import { documentKey, type Row } from "../../../src/rows/row.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
+import { allOf } from "../../compare/proof/paired.js";
 import { rounds } from "../../rounds.js";
-import { allOf } from "../paired.js";
 import { detailedDump } from "./detailed-dumps.js";
 
 const options = { memory: "200MB", signal: new AbortController().signal };

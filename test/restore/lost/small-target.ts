@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { openWriter } from "../../../src/client/write/writer.js";
+import { haveSameTexts } from "../../../src/compare/document-rows.js";
 import type {
   ChildRestore,
   ChunkRestore,
@@ -7,17 +8,17 @@ import type {
   DocumentPlan,
   TargetChunk,
 } from "../../../src/compare/lost/restore-plan.js";
+import { compareRestored } from "../../../src/compare/proof/prove.js";
 import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
 import { openJournal } from "../../../src/restore/journal.js";
 import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
 import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
-import { compareRestored } from "../../../src/restore/prove.js";
-import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/target-rows.js";
+import { standingChild, standingChunk } from "../../../src/restore/target-rows.js";
 import { mayMakeTwo } from "../../../src/restore/write-once.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
+import { allOf, paired } from "../../compare/proof/paired.js";
 import { testFolder } from "../../run/job-for.js";
-import { allOf, paired } from "../paired.js";
 import { type Flaky, type FlakyOptions, startFlaky } from "./flaky-service.js";
 
 /** A UUID that ends with the number. */

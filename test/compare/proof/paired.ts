@@ -1,4 +1,4 @@
-import type { RowPair } from "../../src/restore/proof-pairs.js";
+import type { RowPair } from "../../../src/compare/proof/proof-pairs.js";
 
 /** Pairs rows by their ids, as `pairForProof` does. */
 export async function* paired<Row extends { readonly id: string }>(

@@ -1,24 +1,34 @@
-import { isSameSet } from "../compare/document-rows.js";
-import type { Dump } from "../dump/open-dump.js";
-import { StopError } from "../errors.js";
-import type { WrittenRow } from "./journal-facts.js";
-import type { Intent } from "./journal-schema.js";
-import type { RowPair } from "./proof-pairs.js";
-import type { RowDifference } from "./result.js";
+import type * as v from "valibot";
+import type { Dump } from "../../dump/open-dump.js";
+import { StopError } from "../../errors.js";
+import { count, oneOf, orNull, result, text } from "../../schema.js";
 import {
+  type ChildRow,
+  type ChunkRow,
   childHash,
   haveSameTexts,
+  isSameSet,
   keywordsHash,
-  type StandingChild,
-  type StandingChunk,
   textsHash,
-} from "./target-rows.js";
+} from "../document-rows.js";
+import type { RowPair } from "./proof-pairs.js";
 
-type Chunk = Omit<StandingChunk, "document_id">;
+/** A row that differs from the expected one, and the reason as a sentence. For a row of the run, the id is the one in the run. */
+const rowDifference = result({ level: oneOf("chunk", "child_chunk"), id: text, position: orNull(count), reason: text });
+export type RowDifference = v.InferOutput<typeof rowDifference>;
+
+/** The members that describe a row difference. */
+export const rowMembers = rowDifference.entries;
+
+type Chunk = Pick<
+  ChunkRow,
+  "id" | "position" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids"
+>;
+type Child = Pick<ChildRow, "id" | "position" | "content" | "type"> & { readonly segment_id: string | null };
 
 interface Pairs {
   readonly chunks: AsyncIterable<RowPair<Chunk>>;
-  readonly children: AsyncIterable<RowPair<StandingChild>>;
+  readonly children: AsyncIterable<RowPair<Child>>;
 }
 
 type Differences = AsyncGenerator<RowDifference>;
@@ -114,7 +124,7 @@ export async function* compareCopy(
     });
   });
   // A request can make only customized child chunks, so an automatic one may be of either type in the copy.
-  const childRules = rulesOf<StandingChild>((old, live, isMoved) =>
+  const childRules = rulesOf<Child>((old, live, isMoved) =>
     differsIn({
       text: old.content !== live.content,
       place: isMoved,
@@ -125,12 +135,36 @@ export async function* compareCopy(
   yield* findDifferences("child_chunk", children, childRules);
 }
 
+/** A row of the target that a restore made or changed, and its expected state. */
+export interface WrittenRow {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly level: "chunk" | "child_chunk";
+  readonly id: string;
+  /** Id in the older run. */
+  readonly old_id: string;
+  /** The parent chunk in the target, for a child chunk. */
+  readonly parent_id: string | null;
+  readonly is_added: boolean;
+  /** Null if only its state was changed. */
+  readonly texts_sha256: string | null;
+  readonly keywords_sha256: string | null;
+  readonly is_disabled: boolean;
+  /** False for a chunk that the service could not index, until it is repaired; such a chunk is reported as failed. */
+  readonly is_indexed: boolean;
+}
+
+/** An add without an answer, with the hash of its text. */
+type OpenAdd = Readonly<Record<"document_id" | "parent_id" | "texts_sha256", string | null>> & {
+  readonly write: string;
+};
+
 interface Restored {
   readonly documentId: string;
-  /** All writes in the journal: `journal.written`. */
+  /** All rows that the restore wrote. */
   readonly written: readonly WrittenRow[];
   /** Adds without an answer. Each may have added one chunk or child. */
-  readonly openAdds: readonly Pick<Intent, "write" | "document_id" | "parent_id" | "texts_sha256">[];
+  readonly openAdds: readonly OpenAdd[];
 }
 
 /**
@@ -145,7 +179,7 @@ export async function* compareRestored(
   const ours = written.filter((row) => row.document_id === documentId);
   const newParents = new Set(ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id));
   const left = openAdds.filter((add) => add.document_id === documentId);
-  const isLate = (write: Intent["write"], hash: string, parent: string | null) => {
+  const isLate = (write: string, hash: string, parent: string | null) => {
     const at = left.findIndex((add) => add.write === write && add.texts_sha256 === hash && add.parent_id === parent);
     return at >= 0 && left.splice(at, 1).length > 0; // each accounts for one row
   };
@@ -155,7 +189,7 @@ export async function* compareRestored(
     if (isFound) newParents.add(chunk.id);
     return isFound;
   };
-  const isLateOrMade = ({ segment_id, type, content }: StandingChild) =>
+  const isLateOrMade = ({ segment_id, type, content }: Child) =>
     (left.length > 0 && isLate("add child", childHash(content), segment_id)) ||
     (newParents.has(segment_id ?? "") && type !== "customized");
   yield* compareWritten("chunk", chunks, ours, { flawsOf: chunkFlaws, isExpected: isLateChunk });
@@ -210,11 +244,7 @@ function chunkFlaws(before: Chunk | null, after: Chunk, written: WrittenRow | un
   });
 }
 
-function childFlaws(
-  before: StandingChild | null,
-  after: StandingChild,
-  written: WrittenRow | undefined,
-): string | null {
+function childFlaws(before: Child | null, after: Child, written: WrittenRow | undefined): string | null {
   const isSameText = written ? childHash(after.content) === written.texts_sha256 : after.content === before?.content;
   const type = written ? "customized" : (before?.type ?? null);
   const parent = before?.segment_id ?? written?.parent_id ?? null;

@@ -1,8 +1,13 @@
-import { childFromJson, chunkFromJson } from "../compare/document-rows.js";
-import { rowJson } from "../compare/load-document-rows.js";
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { loadList } from "../dump/load.js";
-import type { DocumentPair } from "./target.js";
+import type { Connection } from "../../duckdb/open-duckdb.js";
+import { loadList } from "../../dump/load.js";
+import { childFromJson, chunkFromJson, type DocumentId } from "../document-rows.js";
+import { rowJson } from "../load-document-rows.js";
+
+/** A document of a dump, and the document at the service to compare it with: the same one, or its copy. */
+export interface DocumentPair {
+  readonly old: DocumentId;
+  readonly live: DocumentId;
+}
 
 /** A row of one document, paired with a row of the other; null without a partner. */
 export interface RowPair<Row> {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { WrittenRow } from "../../../src/restore/journal-facts.js";
-import { compareRestored } from "../../../src/restore/prove.js";
-import { childHash, keywordsHash, standingChild, standingChunk, textsHash } from "../../../src/restore/target-rows.js";
-import { allOf, paired } from "../paired.js";
+import { childHash, keywordsHash, textsHash } from "../../../src/compare/document-rows.js";
+import type { WrittenRow } from "../../../src/compare/proof/prove.js";
+import { compareRestored } from "../../../src/compare/proof/prove.js";
+import { standingChild, standingChunk } from "../../../src/restore/target-rows.js";
+import { allOf, paired } from "./paired.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
