@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { restoreFolderOf } from "../../dump/run-id.js";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
+import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
 import type { DumpProgress } from "../target.js";
@@ -35,7 +35,7 @@ const copied = result({
 export type Copied = v.InferOutput<typeof copied>;
 
 /** A difference between the run and a service. Ids are those in the dump; rows only at the service have their id there. */
-const copyDifference = result({
+export const copyDifference = result({
   ...rowMembers,
   level: oneOf("dataset", "document", "chunk", "child_chunk"),
   document_id: orNull(text),
@@ -60,21 +60,6 @@ export const copyResult = v.pipe(
   v.title("Result of kbdump copy --json"),
 );
 export type CopyResult = v.InferOutput<typeof copyResult>;
-
-/** The result of a comparison of a run with a service. */
-export const againstResult = result({
-  base_url: text,
-  copies: v.pipe(
-    truth,
-    v.description("true: compared with copies that copy made; false: with the same documents, by ids"),
-  ),
-  documents: count,
-  chunks: count,
-  child_chunks: count,
-  differences: listOf(copyDifference),
-  notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
-});
-export type Against = v.InferOutput<typeof againstResult>;
 
 type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 

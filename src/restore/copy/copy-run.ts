@@ -13,7 +13,7 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf, copyPair } from "./compare-with-service.js";
+import { compareLive, copiesOf, copyPair } from "./compare-live.js";
 import { type CopyPlan, countCopy, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
