@@ -29,39 +29,25 @@ import {
   readDetails,
 } from "./settings.js";
 
-/** A document of the dump, and its copy according to the journal; undefined if it has none. */
-export function copyPair(
-  { dataset_id, document_id }: DocumentPair["old"],
-  { documents }: Pick<JournalFacts, "documents">,
-): DocumentPair | undefined {
-  const copy = documents.get(document_id);
-  const old = { dataset_id, document_id };
-  return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
-}
-
 /** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
 export async function compareLive({ api, service, name, dir, progress, ...compared }: LiveOptions) {
   const { old, pairs, copies } = compared;
   const { memory, signal } = service;
-  const documents = pairs.map((pair) => pair.old);
   // A copy has child chunks only if the run has some. The same document may have new ones anywhere.
   const mayHaveNew = copies === null && old.manifest.options.child_chunks === "all";
+  const documents = pairs.map((pair) => pair.old);
   const hasChildren = mayHaveNew || haveChildren(old, documents);
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
   const { dump, ...live } = await readLive(api, service, reading, progress);
   const found = dump
     ? await compareDumps({ ...compared, live: dump, pairs: live.pairs, memory, signal })
     : nothingCompared;
-  const gone = live.gone.map(({ old: { document_id: id } }): CopyDifference => {
-    return { level: "document", document_id: id, id, position: null, reason: "the service does not have it" };
-  });
+  const gone = live.gone.map((pair) => differenceOf("document", pair.old.document_id, "the service does not have it"));
   return { ...found, dump, differences: [...gone, ...found.differences] };
 }
 
-const noDifferences: readonly CopyDifference[] = [];
-
 const nothingCompared = {
-  differences: noDifferences,
+  differences: [] as readonly CopyDifference[],
   /** Rows of the run that were compared. */
   rows: { chunks: 0, child_chunks: 0 },
   /** Blank rows of the run, which have no copy. */
@@ -97,7 +83,10 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     };
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
+    const all = await countOld(connection);
     if (copies) await keepComing(connection, formedDocuments(old.manifest, sides.old));
+    const rows = await countOld(connection);
+    const refused = { chunks: all.chunks - rows.chunks, child_chunks: all.child_chunks - rows.child_chunks };
     const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
     const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };
@@ -110,22 +99,21 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     for (const [nr, pair] of pairs.entries()) {
       signal.throwIfAborted();
       const { document_id } = pair.old;
-      const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
       const before = sides.old.documents.get(documentKey(pair.old));
       const now = sides.live.documents.get(documentKey(pair.live));
       if (before && !now) onUnread("document", pair.live.document_id);
       const fields = sides.old.datasets.get(pair.old.dataset_id)?.fields;
       const sentences = before && now ? compareDocument(before, now, copies && { fields }) : [];
       const mayBeDisabled = now?.enabled === false || now?.archived === true;
-      const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
-      const { listed, more } = await listRows(rows);
+      const found = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
+      const { listed, more } = await listRows(found);
       differences.push(
-        ...[...sentences, ...more].map((reason) => ({ ...ofDocument, reason })),
+        ...[...sentences, ...more].map((reason) => differenceOf("document", document_id, reason)),
         ...listed.map((difference) => ({ ...difference, document_id })),
       );
       options.onDocument?.();
     }
-    return { differences, ...(await countCompared(connection, options)), unread };
+    return { differences, rows, refused, unread };
   });
 }
 
@@ -134,19 +122,11 @@ type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
 
 type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
 
-/** Counts the rows of the run that are left to compare, and those that cannot be copied. */
-async function countCompared(
-  connection: Connection,
-  { old: { manifest }, pairs }: CompareOptions,
-): Promise<Pick<Comparison, "rows" | "refused">> {
-  const sql = "SELECT (SELECT count(*) FROM old_chunks) AS chunks, (SELECT count(*) FROM old_child_chunks) AS children";
-  const [left] = await rowsOf(connection, sql);
-  const keys = new Set(pairs.map(({ old }) => documentKey(old)));
-  const documents = manifest.documents.filter((document) => keys.has(documentKey(document)));
-  const all = (name: "chunk_count" | "child_chunk_count") => documents.reduce((sum, each) => sum + each[name], 0);
-  const rows = { chunks: Number(left?.chunks), child_chunks: Number(left?.children) };
-  const [chunks, children] = [all("chunk_count"), all("child_chunk_count")];
-  return { rows, refused: { chunks: chunks - rows.chunks, child_chunks: children - rows.child_chunks } };
+/** Counts the loaded rows of the run. */
+async function countOld(connection: Connection): Promise<Comparison["rows"]> {
+  const [chunks] = await rowsOf(connection, "SELECT count(*) AS rows FROM old_chunks");
+  const [children] = await rowsOf(connection, "SELECT count(*) AS rows FROM old_child_chunks");
+  return { chunks: Number(chunks?.rows), child_chunks: Number(children?.rows) };
 }
 
 /** Compares the settings of the datasets that contain the documents, each pair of datasets once. */
@@ -166,11 +146,13 @@ function compareDatasets(
     }
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
     const which = datasets.filter((each) => each.id === id).length > 1 ? ` (dataset ${liveId})` : "";
-    return sentences.map((reason) => ({
-      ...({ level: "dataset", document_id: null, id, position: null } as const),
-      reason: reason + which,
-    }));
+    return sentences.map((reason) => differenceOf("dataset", id, reason + which));
   });
+}
+
+/** A difference of a whole dataset or document. */
+export function differenceOf(level: "dataset" | "document", id: string, reason: string): CopyDifference {
+  return { level, document_id: level === "document" ? id : null, id, position: null, reason };
 }
 
 /** Maximum row differences to list per document. */
@@ -238,6 +220,12 @@ export function copiesOf(
     attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
     failed: new Set(copied?.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
   };
+}
+
+/** A document of the dump, and its copy according to the journal; undefined if it has none. */
+export function copyPair(old: DocumentPair["old"], { documents }: JournalFacts): DocumentPair | undefined {
+  const copy = documents.get(old.document_id);
+  return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
 }
 
 /** The key of a pair: a dataset of the dump, and a dataset of the service with its copies. A dataset may be in several pairs. */

@@ -13,7 +13,7 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf, copyPair } from "./compare-live.js";
+import { compareLive, copiesOf, copyPair, differenceOf } from "./compare-live.js";
 import { type CopyPlan, countCopy, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
@@ -136,8 +136,7 @@ async function findStrangers(
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const list = await ifThere(() => readWholeList("documents", read, new Prefetch(1)));
     if (!list) continue; // the comparison reports each copy anyway
-    const note = (reason: string) =>
-      differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });
+    const note = (reason: string) => differences.push(differenceOf("dataset", datasetIdOf(key), reason));
     for (const row of list.rows.filter((each) => !made.has(each.id)))
       note(`it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`);
     if (list.problems.length > 0) note(`its list of documents ${flawText(list)}`);
