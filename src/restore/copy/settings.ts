@@ -197,12 +197,17 @@ export function compareDataset(
   ];
 }
 
+/** The permission of a copy. A key cannot choose the members of a dataset, so then only its owner sees the copy. */
+export function copiedPermission({ permission }: DatasetDetails): string | null {
+  return permission === "partial_members" ? "only_me" : permission;
+}
+
 /**
- * Compares the settings that a dataset is created with. A key cannot choose its members, so a copy is visible only to its owner. Of a
- * provider's name, only the last part counts: openai and langgenius/openai/openai are the same provider in different releases.
+ * Compares the settings that a dataset is created with. Of a provider's name, only the last part counts: openai and
+ * langgenius/openai/openai are the same provider in different releases.
  */
 export function compareDatasetSettings(old: DatasetDetails, live: DatasetDetails, isCopy: boolean): readonly string[] {
-  const permission = isCopy && old.permission === "partial_members" ? "only_me" : old.permission;
+  const permission = isCopy ? copiedPermission(old) : old.permission;
   const providerOf = ({ embedding_model_provider: name }: DatasetDetails) => name?.split("/").at(-1) ?? null;
   const isEmbedded = old.indexing_technique === "high_quality";
   return [
