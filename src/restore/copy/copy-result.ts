@@ -61,9 +61,8 @@ export const copyResult = v.pipe(
 );
 export type CopyResult = v.InferOutput<typeof copyResult>;
 
-type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
-
-export function statusOf({ plan, applied, differences }: Outcome): CopyResult["status"] {
+export function statusOf(ended: Pick<CopyResult, "plan" | "applied" | "differences">): CopyResult["status"] {
+  const { plan, applied, differences } = ended;
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
   const isLeftOut = documentsIn(plan).some(({ refused }) => refused !== null);
@@ -96,9 +95,6 @@ export interface CopyOptions extends SessionOptions {
 /** The copy itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 
-/** The steps of a copy, in order. */
-type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
-
 const nothingDone = {
   ...{ documents: 0, documentsDone: 0, documentsFailed: 0 },
   /** Chunks to copy, and how many are done with their children; then the same for child chunks. */
@@ -107,8 +103,9 @@ const nothingDone = {
   writes: 0,
 };
 
-/** The progress of a copy. */
-export type CopyProgress = typeof nothingDone & DumpProgress & { step: CopyStep };
+/** The progress of a copy, with its steps in order. */
+export type CopyProgress = typeof nothingDone &
+  DumpProgress & { step: "reading the run" | "asking the service" | "writing" | "proving" };
 
 /** The progress at the start. */
 export function emptyCopyProgress(): CopyProgress {

@@ -180,19 +180,17 @@ function byForm(documents: readonly ReadDocument[]) {
 
 /** Sentences about documents that a run lacks or may lack. */
 export function listingWarnings({ manifest: { discovered, shard } }: Dump): readonly string[] {
-  const others =
-    shard && shard.count > 1
-      ? [
-          `the run is ${shardText(shard)}, and lacks the documents and settings that the others read; join the shards, and restore the joined run`,
-        ]
-      : [];
-  const flaws = (discovered?.datasets ?? [])
-    .filter(({ state }) => state === "failed" || state === "unsettled")
-    .map(({ dataset_id, name }) => {
-      const which = nameAndId(name, shownId(dataset_id));
-      return `the run may lack documents of the dataset ${which}: the service did not list all of them`;
-    });
-  return [...others, ...flaws];
+  const warnings: string[] = [];
+  if (shard && shard.count > 1)
+    warnings.push(
+      `the run is ${shardText(shard)}, and lacks the documents and settings that the others read; join the shards, and restore the joined run`,
+    );
+  for (const { dataset_id, name, state } of discovered?.datasets ?? []) {
+    const which = nameAndId(name, shownId(dataset_id));
+    if (state === "failed" || state === "unsettled")
+      warnings.push(`the run may lack documents of the dataset ${which}: the service did not list all of them`);
+  }
+  return warnings;
 }
 
 /**
