@@ -26,9 +26,8 @@ import {
   datasetFrom,
 } from "./settings.js";
 
-type Chosen = Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress">;
-
-export interface PlanOptions extends Chosen {
+export interface PlanOptions
+  extends Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress"> {
   readonly dump: Dump;
   /** The datasets and documents that earlier processes of this restore made. */
   readonly facts: JournalFacts;
