@@ -156,6 +156,7 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
   expect(users(/\bcheck\(manifestSchema\b/)).toEqual(["dump/read-manifest.ts"]);
   expect(users(/"manifest\.json"/)).toEqual(["dump/manifest.ts"]);
   expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
+    "against/against-service.ts",
     "commands/sql/database.ts",
     "compare/runs-to-compare.ts",
     "database/prepare-database.ts",
@@ -163,7 +164,6 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
     "index.ts",
     "join/prove-shards.ts",
     "report/render-report.ts",
-    "restore/copy/compare-with-service.ts",
     "restore/copy/copy-run.ts",
     "restore/lost/restore-lost.ts",
     "restore/target.ts",

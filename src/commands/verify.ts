@@ -1,5 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
+import { type Against, againstResult } from "../against/against-result.js";
+import type { AgainstOptions, AgainstProgress } from "../against/against-service.js";
 import { chunksText, countText } from "../amounts.js";
 import type { BucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
@@ -11,8 +13,6 @@ import { type Page, terminalText } from "../cli/text.js";
 import { manifestName } from "../dump/manifest.js";
 import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import type { AgainstOptions, AgainstProgress } from "../restore/copy/compare-with-service.js";
-import { type Against, againstResult } from "../restore/copy/copy-result.js";
 import { orNull, result } from "../schema.js";
 
 import type { RunToFetch } from "../store/find-run.js";
@@ -151,7 +151,7 @@ async function verifyInBucket(
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
-  const { compareWithService } = await import("../restore/copy/compare-with-service.js"); // slow to load
+  const { compareWithService } = await import("../against/against-service.js"); // slow to load
   const progress: AgainstProgress = { ...emptyReadProgress(), dump: undefined };
   const unwatch = view.watch(renderReading(progress, "document"));
   return compareWithService({ ...options, log: view.log, progress }).finally(unwatch);

@@ -39,7 +39,6 @@ const datasetSettings = result({
   retrieval_model: orNull(settings),
   summary_index_setting: orNull(settings),
 });
-export type DatasetSettings = v.InferOutput<typeof datasetSettings>;
 
 const target = v.pipe(
   v.variant("kind", [
@@ -55,7 +54,6 @@ export type ValuePlan = v.InferOutput<typeof value>;
 
 /** A file of the dump, to upload; the path is absolute. */
 const file = result({ path: text, name: text, mime_type: orNull(text), bytes: count, sha256: text });
-export type FilePlan = v.InferOutput<typeof file>;
 
 /** An attachment of a chunk. `file` null: the service already has the file under the same id. */
 const attachment = result({ id: text, file: orNull(file) });
@@ -136,7 +134,7 @@ export const copyCounts = result({
 export function countCopy(plan: CopyPlan): v.InferOutput<typeof copyCounts> {
   const { datasets } = plan;
   const documents = documentsIn(plan);
-  const ofState = (state: DocumentState) => documents.filter((document) => stateOf(document) === state);
+  const ofState = (state: ReturnType<typeof stateOf>) => documents.filter((document) => stateOf(document) === state);
   const coming = ofState("comes");
   const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
   const fresh = datasets.filter(isMade);
@@ -153,9 +151,7 @@ export function countCopy(plan: CopyPlan): v.InferOutput<typeof copyCounts> {
   };
 }
 
-export type DocumentState = "comes" | "there" | "left out";
-
-export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
+export function stateOf({ refused, earlier }: DocumentPlan) {
   if (refused !== null) return "left out";
   return earlier?.state === "restored" ? "there" : "comes";
 }

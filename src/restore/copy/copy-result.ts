@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { rowMembers } from "../../compare/proof/prove.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
+import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import type { SessionOptions } from "../session.js";
 import { sharedMembers } from "../session.js";
 import type { DumpProgress } from "../target.js";
@@ -36,7 +36,7 @@ const copied = result({
 export type Copied = v.InferOutput<typeof copied>;
 
 /** A difference between the run and a service. Ids are those in the dump; rows only at the service have their id there. */
-const copyDifference = result({
+export const copyDifference = result({
   ...rowMembers,
   level: oneOf("dataset", "document", "chunk", "child_chunk"),
   document_id: orNull(text),
@@ -62,24 +62,8 @@ export const copyResult = v.pipe(
 );
 export type CopyResult = v.InferOutput<typeof copyResult>;
 
-/** The result of a comparison of a run with a service. */
-export const againstResult = result({
-  base_url: text,
-  copies: v.pipe(
-    truth,
-    v.description("true: compared with copies that copy made; false: with the same documents, by ids"),
-  ),
-  documents: count,
-  chunks: count,
-  child_chunks: count,
-  differences: listOf(copyDifference),
-  notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
-});
-export type Against = v.InferOutput<typeof againstResult>;
-
-type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
-
-export function statusOf({ plan, applied, differences }: Outcome): CopyResult["status"] {
+export function statusOf(ended: Pick<CopyResult, "plan" | "applied" | "differences">): CopyResult["status"] {
+  const { plan, applied, differences } = ended;
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
   const isLeftOut = documentsIn(plan).some(({ refused }) => refused !== null);
@@ -112,9 +96,6 @@ export interface CopyOptions extends SessionOptions {
 /** The copy itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 
-/** The steps of a copy, in order. */
-type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
-
 const nothingDone = {
   ...{ documents: 0, documentsDone: 0, documentsFailed: 0 },
   /** Chunks to copy, and how many are done with their children; then the same for child chunks. */
@@ -123,8 +104,9 @@ const nothingDone = {
   writes: 0,
 };
 
-/** The progress of a copy. */
-export type CopyProgress = typeof nothingDone & DumpProgress & { step: CopyStep };
+/** The progress of a copy, with its steps in order. */
+export type CopyProgress = typeof nothingDone &
+  DumpProgress & { step: "reading the run" | "asking the service" | "writing" | "proving" };
 
 /** The progress at the start. */
 export function emptyCopyProgress(): CopyProgress {

@@ -13,7 +13,7 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf, copyPair } from "./compare-with-service.js";
+import { compareLive, copiesOf, copyPair, differenceOf } from "./compare-live.js";
 import { type CopyPlan, countCopy, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
@@ -34,55 +34,48 @@ import { chunkReader, keepComing } from "./read-dump.js";
  * whole, BusyError if another restore of the run is active, StopError if the service or the disk ends it, and with the
  * reason of `options.signal`.
  */
-export const copyRun: CopyRun = async (given) => {
-  const options = { ...given, baseUrl: plainBaseUrl(given.baseUrl) };
-  const { baseUrl, dataset, apply } = options;
+export const copyRun: CopyRun = async (options) => {
   options.progress.step = "reading the run";
-  const old = await openDump(options.folder, "nothing was restored");
-  if (old.manifest.documents.length === 0)
-    throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
-  const folder = copyFolderOf(old.folder, baseUrl);
+  const dump = await openDump(options.folder, "nothing was restored");
+  const { documents, run_id } = dump.manifest;
+  if (documents.length === 0) throw new UsageError(`${dump.folder} has no documents: nothing to restore`, []);
+  const copy = { ...options, baseUrl: plainBaseUrl(options.baseUrl), dump };
+  const { baseUrl, dataset, apply } = copy;
+  const folder = copyFolderOf(dump.folder, baseUrl);
   if (apply) {
-    await using session = await openSession(old, folder, { ...options, another: dataset === "new" });
-    return await applyToTarget({ old, options: { ...options, signal: session.signal } }, session);
+    await using session = await openSession(dump, folder, { ...copy, another: dataset === "new" });
+    return await applyToTarget({ ...copy, signal: session.signal }, session);
   }
-  await refuseLinksBeside(old.folder);
-  const id = { runId: old.manifest.run_id, baseUrl };
-  const facts = dataset === "new" ? noFacts : (await readJournalState(folder, id)).facts;
-  await using target = await openTarget(options, old.manifest.documents);
-  return resultOf({ old, options }, await planCopy(target.client, { ...options, dump: old, facts }));
+  await refuseLinksBeside(dump.folder);
+  const facts = dataset === "new" ? noFacts : (await readJournalState(folder, { runId: run_id, baseUrl })).facts;
+  await using target = await openTarget(copy, documents);
+  return resultOf(copy, await planCopy(target.client, { ...copy, facts }));
 };
 
-interface CopyContext {
-  readonly old: Dump;
-  readonly options: CopyOptions;
+interface Copy extends CopyOptions {
+  readonly dump: Dump;
 }
 
 /** Continues the journal of an earlier process, or starts one. */
-async function applyToTarget(context: CopyContext, session: Session): Promise<CopyResult> {
+async function applyToTarget(copy: Copy, session: Session): Promise<CopyResult> {
   const { journal, api, writing } = session;
-  const { old, options } = context;
-  const { progress, confirm } = options;
+  const { progress, confirm } = copy;
   journal.beginWith(null);
   await reconcile(writing);
-  const planned = await planCopy(api, { ...options, dump: old, facts: journal.facts });
-  const shown = resultOf(context, planned);
+  const planned = await planCopy(api, { ...copy, facts: journal.facts });
+  const shown = resultOf(copy, planned);
   if (!(await confirm(shown)).go) return shown;
   progress.step = "writing";
-  const applied = await writeCopy(context, planned.plan, { ...writing, progress });
-  const proved = await proveCopy(context, session, applied);
-  return resultOf(context, planned, { applied: applied.copied, ...proved, journal: journal.path });
+  const applied = await writeCopy(copy, planned.plan, { ...writing, progress });
+  const proved = await proveCopy(copy, session, applied);
+  return resultOf(copy, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }
 
-function writeCopy(
-  { old, options }: CopyContext,
-  plan: CopyPlan,
-  writing: Omit<ApplyOptions, "readChunks">,
-): Promise<AppliedCopy> {
-  return withSpill(":memory:", options, async (connection) => {
-    const { signal } = options;
+function writeCopy(copy: Copy, plan: CopyPlan, writing: Omit<ApplyOptions, "readChunks">): Promise<AppliedCopy> {
+  return withSpill(":memory:", copy, async (connection) => {
+    const { dump, signal } = copy;
     const chosen = documentsIn(plan).filter(({ refused }) => refused === null);
-    await loadDocumentRows(connection, "old", old, chosen, { signal });
+    await loadDocumentRows(connection, "old", dump, chosen, { signal });
     await keepComing(connection, chosen);
     return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, signal) });
   });
@@ -91,14 +84,14 @@ function writeCopy(
 const nothingWritten = { applied: null, differences: null, proof: null, journal: null };
 
 function resultOf(
-  { old, options }: CopyContext,
+  { dump, baseUrl }: Copy,
   { plan, warnings }: PlannedCopy,
   facts: Pick<CopyResult, keyof typeof nothingWritten> = nothingWritten,
 ): CopyResult {
-  const { job, run_id } = old.manifest;
-  const run = { folder: old.folder, job, run_id };
+  const { job, run_id } = dump.manifest;
+  const run = { folder: dump.folder, job, run_id };
   const status = statusOf({ plan, ...facts });
-  return { status, run, base_url: options.baseUrl, plan, counts: countCopy(plan), ...facts, warnings };
+  return { status, run, base_url: baseUrl, plan, counts: countCopy(plan), ...facts, warnings };
 }
 
 /**
@@ -106,17 +99,18 @@ function resultOf(
  * else. `differences` is null if there are no copies. Throws StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
-  { old, options }: CopyContext,
+  copy: Copy,
   { api, folder, journal }: Session,
   applied: AppliedCopy,
 ): Promise<Pick<CopyResult, "differences" | "proof">> {
-  options.progress.step = "proving";
+  const { dump: old, progress } = copy;
+  progress.step = "proving";
   const made = applied.copied.documents.filter(({ outcome }) => outcome !== "failed");
   const pairs = made.flatMap((document) => copyPair(document, journal.facts) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
-  const isSame = isSameService(old.manifest.service.base_url, options.baseUrl);
+  const isSame = isSameService(old.manifest.service.base_url, copy.baseUrl);
   const copies = copiesOf(journal.facts, isSame, applied);
-  const place = { api, service: options, name: "after", dir: folder, progress: options.progress } as const;
+  const place = { api, service: copy, name: "after", dir: folder, progress } as const;
   const { dump, differences } = await compareLive({ ...place, old, pairs, copies });
   return { differences: [...differences, ...(await findStrangers(api, journal.facts))], proof: dump?.folder ?? null };
 }
@@ -136,8 +130,7 @@ async function findStrangers(
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const list = await ifThere(() => readWholeList("documents", read, new Prefetch(1)));
     if (!list) continue; // the comparison reports each copy anyway
-    const note = (reason: string) =>
-      differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });
+    const note = (reason: string) => differences.push(differenceOf("dataset", datasetIdOf(key), reason));
     for (const row of list.rows.filter((each) => !made.has(each.id)))
       note(`it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`);
     if (list.problems.length > 0) note(`its list of documents ${flawText(list)}`);

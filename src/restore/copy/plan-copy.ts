@@ -1,14 +1,13 @@
 import { groupRows, inexactReason } from "../../compare/document-rows.js";
 import { filteredDatasets } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
-import { type Problem, UsageError } from "../../errors.js";
+import { UsageError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
 import { nameAndId, shardText } from "../../words.js";
 import type { JournalFacts, KnownCopy } from "../journal-facts.js";
 import { isSameService, shownId, unknownDocuments } from "../target.js";
 import {
   type DatasetPlan,
-  type DatasetSettings,
   type DocumentPlan,
   datasetKey,
   type EarlierDocument,
@@ -19,11 +18,16 @@ import {
 import type { CopyOptions, CopyResult } from "./copy-result.js";
 import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
 import { type ReadDocument, readDump } from "./read-dump.js";
-import { compareDatasetSettings, type DatasetDetails, type DocumentDetails, datasetFrom } from "./settings.js";
+import {
+  compareDatasetSettings,
+  copiedPermission,
+  type DatasetDetails,
+  type DocumentDetails,
+  datasetFrom,
+} from "./settings.js";
 
-type Chosen = Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress">;
-
-export interface PlanOptions extends Chosen {
+export interface PlanOptions
+  extends Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress"> {
   readonly dump: Dump;
   /** The datasets and documents that earlier processes of this restore made. */
   readonly facts: JournalFacts;
@@ -53,12 +57,10 @@ export async function planCopy(api: TargetApi, options: PlanOptions): Promise<Pl
   const datasets = chosen.flatMap((dataset) => {
     const found = targets.get(dataset.key);
     if (!found) return [];
-    const plans = dataset.documents.map((document) =>
-      planDocument({
-        ...{ document, dataset_key: dataset.key, dataset: dataset.details, refusal: judge(document) },
-        earlier: earlierCopy(facts.documents.get(document.document_id), found),
-      }),
-    );
+    const plans = dataset.documents.map((document) => {
+      const earlier = earlierCopy(facts.documents.get(document.document_id), found);
+      return planDocument(document, dataset, { refusal: judge(document), earlier });
+    });
     return [planDataset(dataset, found, plans)];
   });
   return { plan: { datasets }, warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings] };
@@ -73,24 +75,23 @@ function earlierCopy(known: KnownCopy | undefined, { target, there }: FoundTarge
 
 /** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
 export function checkWishes(dump: Dump, { documents }: Pick<PlanOptions, "documents">): void {
-  const problems = [...dumpProblems(dump), ...unknownDocuments(dump.manifest, documents)];
-  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
-}
-
-function dumpProblems(dump: Dump): readonly Problem[] {
   const { counts, options } = dump.manifest;
   const hasDetails = counts.datasets !== undefined && counts.document_details !== undefined;
   const lack = !hasDetails ? "no details" : options.details === "auto" ? "details of edited documents only" : undefined;
-  const message = `it has ${lack}: run the job with details: true; a copy needs the settings`;
   const hasExact = (kinds: readonly Kind[]) => dump.tablesOf(kinds) !== undefined;
   const isExact = (!hasDetails || hasExact(["datasets", "document_details"])) && hasExact(["chunks", "child_chunks"]);
-  return [
-    ...(lack === undefined ? [] : [{ path: "", message }]),
-    ...(isExact ? [] : [{ path: "", message: inexactReason(dump) }]),
+  const flaws = [
+    ...(lack === undefined ? [] : [`it has ${lack}: run the job with details: true; a copy needs the settings`]),
+    ...(isExact ? [] : [inexactReason(dump)]),
   ];
+  const problems = [...flaws.map((message) => ({ path: "", message })), ...unknownDocuments(dump.manifest, documents)];
+  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
 }
 
-/** Plans a dataset: the settings to create it with, and those that are lost. */
+/**
+ * Plans a dataset: the settings to create it with, and those that are lost. POST /datasets accepts no list of members, although the
+ * permission `partial_members` needs one.
+ */
 export function planDataset(
   { key, details, dataset_name }: Pick<ChosenDataset, "key" | "details" | "dataset_name">,
   { target, there }: FoundTarget,
@@ -102,14 +103,20 @@ export function planDataset(
     dataset_id: details.dataset_id,
     dataset_name,
     target,
-    settings: settingsOf(details),
+    settings: {
+      description: details.description ?? "",
+      indexing_technique: details.indexing_technique,
+      permission: copiedPermission(details) ?? "only_me",
+      embedding_model: details.embedding_model,
+      embedding_model_provider: details.embedding_model_provider,
+      retrieval_model: details.retrieval_model,
+      summary_index_setting: details.summary_index_setting,
+    },
     fields: details.fields ?? [],
     built_in_fields: details.built_in_fields === true,
     tags: details.tags ?? [],
     equipping: countEquipping(details, standing),
-    losses: settingLosses(details, there?.existed ? standing : null).map(
-      (reason) => ({ part: "settings", rows: 1, reason }) as const,
-    ),
+    losses: settingLosses(details, there?.existed ? standing : null),
     documents,
   };
 }
@@ -122,36 +129,18 @@ function countEquipping({ fields = [], tags, built_in_fields }: DatasetDetails, 
   return missingFields + missingTags + (missingTags > 0 ? 1 : 0) + (isHidden ? 1 : 0);
 }
 
-/** The settings for POST /datasets, which accepts no list of members, although `partial_members` needs one. */
-function settingsOf(details: DatasetDetails): DatasetSettings {
-  const { indexing_technique, embedding_model, embedding_model_provider, retrieval_model } = details;
-  return {
-    description: details.description ?? "",
-    indexing_technique,
-    permission: isPartial(details) ? "only_me" : (details.permission ?? "only_me"),
-    embedding_model,
-    embedding_model_provider,
-    retrieval_model,
-    summary_index_setting: details.summary_index_setting,
-  };
-}
-
-function isPartial({ permission }: DatasetDetails): boolean {
-  return permission === "partial_members";
-}
-
-/** A sentence for each lost setting. `existing`: the dataset if the restore did not make it: it keeps its settings. */
-function settingLosses(details: DatasetDetails, existing: DatasetDetails | null): readonly string[] {
+/** `existing`: the dataset if the restore did not make it: it keeps its settings. */
+function settingLosses(details: DatasetDetails, existing: DatasetDetails | null): readonly Loss[] {
   const differing = existing ? compareDatasetSettings(details, existing, true) : [];
   const hasPipeline = details.runtime_mode === "rag_pipeline" || Boolean(details.pipeline_id);
-  return [
-    ...(details.name === null ? ["The run could not read the settings of the dataset: the service chooses them."] : []),
-    ...(isPartial(details)
-      ? ["The permission partial_members becomes only_me: the run does not know the members."]
-      : []),
+  const isPartial = copiedPermission(details) !== details.permission;
+  const reasons = [
+    details.name === null && "The run could not read the settings of the dataset: the service chooses them.",
+    isPartial && "The permission partial_members becomes only_me: the run does not know the members.",
     ...differing.map((sentence) => `I${sentence.slice(1)}, and stays as it is there.`),
-    ...(hasPipeline ? ["A pipeline makes the chunks of the dataset: the pipeline itself is not copied."] : []),
+    hasPipeline && "A pipeline makes the chunks of the dataset: the pipeline itself is not copied.",
   ];
+  return reasons.flatMap((reason) => (reason === false ? [] : [{ part: "settings", rows: 1, reason }]));
 }
 
 /** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
@@ -169,67 +158,57 @@ function chooseDatasets(
   { datasets, documents }: Awaited<ReturnType<typeof readDump>>,
   chosen: readonly string[],
 ): readonly ChosenDataset[] {
-  const datasetOf = ({ dataset_id }: ReadDocument) => dataset_id;
-  const formOf = ({ doc_form }: ReadDocument) => doc_form;
   const ids = new Set(chosen);
-  const all = groupRows(documents, datasetOf);
-  const isChosen = ({ document_id }: ReadDocument) => ids.size === 0 || ids.has(document_id);
-  const groups = groupRows(documents.filter(isChosen), datasetOf);
   const listings = new Map(manifest.discovered?.datasets.map((listing) => [listing.dataset_id, listing]));
-  const isEmpty = (id: string) => ids.size === 0 && listings.get(id)?.state === "listed";
-  const ordered = [...datasets.keys()].filter((id) => groups.has(id) || isEmpty(id));
-  return [...new Set([...ordered, ...groups.keys()])].flatMap((id): readonly ChosenDataset[] => {
+  const groups = groupRows(documents, ({ dataset_id }) => dataset_id);
+  return [...new Set([...datasets.keys(), ...groups.keys()])].flatMap((id): readonly ChosenDataset[] => {
+    const [all, listing] = [groups.get(id) ?? [], listings.get(id)];
     const details = datasets.get(id) ?? datasetFrom({ dataset_id: id });
-    const named = { details, dataset_id: id, dataset_name: details.name || listings.get(id)?.name || id };
-    const own = groupRows(groups.get(id) ?? [], formOf);
-    if (own.size === 0) return [{ ...named, key: id, form: null, documents: [] }];
-    const mainForm = mostFrequent((all.get(id) ?? []).map(formOf));
-    return [...own].map(([form, documents]) => ({ ...named, key: datasetKey(id, form, mainForm), form, documents }));
+    const named = { details, dataset_id: id, dataset_name: details.name || listing?.name || id };
+    const isEmpty = all.length === 0 && listing?.state === "listed";
+    if (isEmpty && ids.size === 0) return [{ ...named, key: id, form: null, documents: [] }];
+    const own = byForm(all.filter(({ document_id }) => ids.size === 0 || ids.has(document_id)));
+    const [[mainForm] = [""]] = byForm(all).toSorted(([, one], [, other]) => other.length - one.length);
+    return own.map(([form, documents]) => ({ ...named, key: datasetKey(id, form, mainForm), form, documents }));
   });
 }
 
-/** The most frequent text; if several are, the first. */
-function mostFrequent(texts: readonly string[]): string {
-  const groups = [...groupRows(texts, (text) => text)].sort(([, one], [, other]) => other.length - one.length);
-  return groups[0]?.[0] ?? "";
+function byForm(documents: readonly ReadDocument[]) {
+  return [...groupRows(documents, ({ doc_form }) => doc_form)];
 }
 
 /** Sentences about documents that a run lacks or may lack. */
 export function listingWarnings({ manifest: { discovered, shard } }: Dump): readonly string[] {
-  const others =
-    shard && shard.count > 1
-      ? [
-          `the run is ${shardText(shard)}, and lacks the documents and settings that the others read; join the shards, and restore the joined run`,
-        ]
-      : [];
-  const flaws = (discovered?.datasets ?? [])
-    .filter(({ state }) => state === "failed" || state === "unsettled")
-    .map(({ dataset_id, name }) => {
-      const which = nameAndId(name, shownId(dataset_id));
-      return `the run may lack documents of the dataset ${which}: the service did not list all of them`;
-    });
-  return [...others, ...flaws];
+  const warnings: string[] = [];
+  if (shard && shard.count > 1)
+    warnings.push(
+      `the run is ${shardText(shard)}, and lacks the documents and settings that the others read; join the shards, and restore the joined run`,
+    );
+  for (const { dataset_id, name, state } of discovered?.datasets ?? []) {
+    const which = nameAndId(name, shownId(dataset_id));
+    if (state === "failed" || state === "unsettled")
+      warnings.push(`the run may lack documents of the dataset ${which}: the service did not list all of them`);
+  }
+  return warnings;
 }
 
-export interface DocumentFacts {
-  readonly document: ReadDocument;
-  readonly dataset_key: string;
-  readonly dataset: DatasetDetails;
-  /** Why it cannot be copied, as a sentence; null if it can. */
-  readonly refusal: string | null;
-  readonly earlier: EarlierDocument | null;
-}
-
-/** Plans a document. A refused one has no other losses, because none of it is copied. */
-export function planDocument(facts: DocumentFacts): DocumentPlan {
-  const { document, dataset_key, dataset, refusal, earlier } = facts;
+/**
+ * Plans a document. `refusal`: why it cannot be copied, as a sentence; null if it can. A refused one has no other losses, because none of
+ * it is copied.
+ */
+export function planDocument(
+  document: ReadDocument,
+  { key, details: dataset }: Pick<ChosenDataset, "key" | "details">,
+  { refusal, earlier }: Pick<DocumentPlan, "earlier"> & { readonly refusal: string | null },
+): DocumentPlan {
   const { dataset_id, document_id, doc_form, details } = document;
   const { chunks, disabled, children, characters, attachments, attached } = document.rows;
   const refused = refusal ?? (details ? null : noDetails);
+  const values = details?.values.filter(({ name }) => dataset.fields?.some((field) => field.name === name)) ?? [];
   return {
     dataset_id,
     document_id,
-    dataset_key,
+    dataset_key: key,
     document_name: details?.name || document_id,
     doc_form,
     doc_language: details?.doc_language ?? null,
@@ -238,30 +217,23 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
     refused,
     earlier,
     ...{ chunks, disabled, children, characters },
-    metadata: knownValues(facts).filter(isPlain),
+    metadata: values.filter(isPlain),
     enabled: details?.enabled ?? true,
     archived: details?.archived ?? false,
     ...{ attachments, attached },
-    losses: refused === null ? lossesOf(facts) : [],
+    losses: refused === null ? lossesOf(document, values) : [],
   };
 }
 
 const noDetails = "The run has no details of it: the service did not return them.";
 
-/** The metadata values whose fields the dataset has. */
-function knownValues({ document: { details }, dataset }: DocumentFacts): DocumentDetails["values"] {
-  const names = new Set(dataset.fields?.map(({ name }) => name));
-  return details?.values.filter(({ name }) => names.has(name)) ?? [];
-}
-
 function isPlain(field: DocumentDetails["values"][number]): field is ValuePlan {
   return field.value === null || typeof field.value === "string" || typeof field.value === "number";
 }
 
-function lossesOf(facts: DocumentFacts): readonly Loss[] {
-  const { details, rows } = facts.document;
+/** `known`: the metadata values whose fields the dataset has. */
+function lossesOf({ details, rows }: ReadDocument, known: DocumentDetails["values"]): readonly Loss[] {
   const { values = [], enabled, archived, process_rule, data_source_type } = details ?? {};
-  const known = knownValues(facts);
   const isOff = enabled === false || archived === true; // the last step disables or archives the copy, and thereby disables its chunks
   const source = data_source_type ?? "upload_file";
   const loss = (part: LossPart, count: number, reason: string): Loss => ({ part, rows: count, reason });

@@ -32,17 +32,15 @@ const noCounts = {
   characters: 0,
 };
 
-export interface DocumentRows extends Readonly<typeof noCounts> {
+export const noRows = {
+  ...noCounts,
   /** The attachments that can be bound, each once, in the order of the chunks. */
-  readonly attachments: readonly AttachmentPlan[];
-  /** Chunks with attachments that can be bound. */
-  readonly attached: number;
-  /** Chunks that lose attachments, and why. */
-  readonly losing: number;
-  readonly reason: string;
-}
+  attachments: [] as readonly AttachmentPlan[],
+  /** Chunks with attachments that can be bound; those that lose attachments, and why. */
+  ...{ attached: 0, losing: 0, reason: "" },
+};
 
-export const noRows: DocumentRows = { ...noCounts, attachments: [], attached: 0, losing: 0, reason: "" };
+type DocumentRows = Readonly<typeof noRows>;
 
 interface ReadingOptions extends Pick<TargetService, "memory" | "signal"> {
   /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
@@ -119,20 +117,20 @@ const counted = {
 
 /** Counts the rows of each document. A child chunk is copied only with its chunk. */
 async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<DocumentRows>>> {
-  const comes = "c.id IS NOT NULL AND NOT k.refused";
+  const parts = ["chunks", "lost_chunks", "children", "lost_children", "orphans"]; // each row counts in one
+  const counts = parts.map((part) => `count(*) FILTER (part = '${part}') AS ${part}`);
   const found = await rowsOf(
     connection,
-    `SELECT * EXCLUDE (chunk_characters, child_characters),
-      coalesce(chunk_characters, 0) + coalesce(child_characters, 0) AS characters
-    FROM (SELECT dataset_id, document_id, count(*) FILTER (refused) AS lost_chunks, count(*) FILTER (NOT refused) AS chunks,
-        count(*) FILTER (NOT refused AND disabled) AS disabled, count(*) FILTER (NOT refused AND has_summary) AS summaries,
-        sum(characters) FILTER (NOT refused) AS chunk_characters FROM chunks GROUP BY ALL)
-    LEFT JOIN (SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NULL) AS orphans,
-        count(*) FILTER (c.id IS NOT NULL AND k.refused) AS lost_children, count(*) FILTER (${comes}) AS children,
-        sum(k.characters) FILTER (${comes}) AS child_characters
+    `SELECT dataset_id, document_id, ${counts.join(", ")},
+      count(*) FILTER (part = 'chunks' AND disabled) AS disabled,
+      count(*) FILTER (part = 'chunks' AND has_summary) AS summaries,
+      sum(characters) FILTER (part IN ('chunks', 'children')) AS characters
+    FROM (SELECT *, if(refused, 'lost_chunks', 'chunks') AS part FROM chunks
+      UNION ALL BY NAME
+      SELECT k.*, CASE WHEN c.id IS NULL THEN 'orphans' WHEN k.refused THEN 'lost_children' ELSE 'children' END AS part
       FROM child_chunks k LEFT JOIN (FROM chunks WHERE NOT refused) c
-        ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL)
-    USING (dataset_id, document_id)`,
+        ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id)
+    GROUP BY ALL`,
   );
   const countsOf = (row: SqlRow) =>
     Object.fromEntries(Object.keys(noCounts).map((name) => [name, Number(row[name] ?? 0)]));

@@ -24,16 +24,12 @@ export function detailsIn(dump: Dump): "auto" | boolean {
 
 /** Reads the settings in a dump; a job without `details` has none. Throws StopError if a file differs from its manifest. */
 export async function readDetails(connection: Connection, dump: Dump, options: LoadOptions): Promise<DumpDetails> {
-  const [datasets, documents] = [new Map<string, DatasetDetails>(), new Map<string, DocumentDetails>()];
-  for await (const row of rowsOf(connection, dump, "datasets", options)) {
-    const dataset = datasetFrom(row);
-    datasets.set(dataset.dataset_id, dataset);
-  }
-  for await (const row of rowsOf(connection, dump, "document_details", options)) {
-    const document = documentFrom(row);
-    documents.set(documentKey(document), document);
-  }
-  return { datasets, documents };
+  const datasets = await readRows(connection, dump, "datasets", datasetFrom, options);
+  const documents = await readRows(connection, dump, "document_details", documentFrom, options);
+  return {
+    datasets: new Map(datasets.map((dataset) => [dataset.dataset_id, dataset])),
+    documents: new Map(documents.map((document) => [documentKey(document), document])),
+  };
 }
 
 type DetailsRow = Readonly<Record<string, unknown>>;
@@ -81,21 +77,24 @@ export function documentFrom(row: DetailsRow) {
   };
 }
 
-async function* rowsOf(
+async function readRows<Details>(
   connection: Connection,
   dump: Dump,
   kind: "datasets" | "document_details",
+  from: (row: DetailsRow) => Details,
   { signal }: LoadOptions,
-): AsyncGenerator<DetailsRow> {
+): Promise<readonly Details[]> {
+  const rows: Details[] = [];
   const [file] = dump.tablesOf([kind]) ?? [];
-  if (!file) return;
+  if (!file) return rows;
   const { sql } = await checkRows(dump, file, { signal });
   try {
     for await (const texts of streamTexts(connection, "to_json(row)::VARCHAR", `${sql} row`))
-      for (const text of texts) yield JSON.parse(text);
+      for (const text of texts) rows.push(from(JSON.parse(text)));
   } catch (error) {
     throw dump.unreadable(file, error);
   }
+  return rows;
 }
 
 function processRuleFrom(rule: DetailsRow | null): { readonly mode: string; readonly rules?: object } | null {
@@ -167,7 +166,7 @@ function compareMetadata(old: DocumentDetails, live: DocumentDetails, copied: Co
     const hasField = copied?.fields?.some((field) => field.name === name) === true;
     const canCome = copied === null || (hasField && (typeof value === "string" || typeof value === "number"));
     const isLost = isNothing(there) && !canCome;
-    return isLost || isSameMetadata(value, there) ? [] : [differenceText(`metadata value "${name}"`, value, there)];
+    return isLost || isSameMetadata(value, there) ? [] : compareValue(`metadata value "${name}"`, value, there);
   });
 }
 
@@ -188,37 +187,36 @@ export function compareDataset(
 ): readonly string[] {
   const hasOwn = copied?.existed ?? false;
   const tags = old.tags?.filter((tag) => !copied?.missingTags.includes(tag));
+  const isShown = hasOwn ? old.built_in_fields || null : old.built_in_fields;
   return [
     ...compareSetting("name", copied?.name ?? old.name, live.name),
     ...(hasOwn || old.name === null ? [] : compareDatasetSettings(old, live, copied !== null)),
     ...compareNames("metadata fields", fieldTexts(old), fieldTexts(live), hasOwn),
     ...compareNames("tags", tags, live.tags, hasOwn),
-    ...(hasOwn && !old.built_in_fields
-      ? []
-      : compareSetting("switch for built-in metadata fields", old.built_in_fields, live.built_in_fields)),
+    ...compareSetting("switch for built-in metadata fields", isShown, live.built_in_fields),
   ];
 }
 
-/** Compares the settings that a dataset is created with. A key cannot choose its members, so a copy is visible only to its owner. */
+/** The permission of a copy. A key cannot choose the members of a dataset, so then only its owner sees the copy. */
+export function copiedPermission({ permission }: DatasetDetails): string | null {
+  return permission === "partial_members" ? "only_me" : permission;
+}
+
+/**
+ * Compares the settings that a dataset is created with. Of a provider's name, only the last part counts: openai and
+ * langgenius/openai/openai are the same provider in different releases.
+ */
 export function compareDatasetSettings(old: DatasetDetails, live: DatasetDetails, isCopy: boolean): readonly string[] {
-  const permission = isCopy && old.permission === "partial_members" ? "only_me" : old.permission;
+  const permission = isCopy ? copiedPermission(old) : old.permission;
+  const providerOf = ({ embedding_model_provider: name }: DatasetDetails) => name?.split("/").at(-1) ?? null;
+  const isEmbedded = old.indexing_technique === "high_quality";
   return [
-    ...(isSameValue(old.description, live.description)
-      ? []
-      : [differenceText("description", old.description, live.description)]),
+    ...compareValue("description", old.description, live.description),
     ...compareSetting("permission", permission, live.permission),
     ...compareSetting("indexing technique", old.indexing_technique, live.indexing_technique),
-    ...(old.indexing_technique === "high_quality" ? compareModels(old, live) : []),
+    ...compareSetting("embedding model", isEmbedded ? old.embedding_model : null, live.embedding_model),
+    ...compareSetting("provider of the embedding model", isEmbedded ? providerOf(old) : null, providerOf(live)),
     ...compareMembers("retrieval model", old.retrieval_model, live.retrieval_model, isCopy),
-  ];
-}
-
-/** Compares only the last part of a provider's name: openai and langgenius/openai/openai are the same provider in different releases. */
-function compareModels(old: DatasetDetails, live: DatasetDetails): readonly string[] {
-  const providerOf = ({ embedding_model_provider: name }: DatasetDetails) => name?.split("/").at(-1) ?? null;
-  return [
-    ...compareSetting("embedding model", old.embedding_model, live.embedding_model),
-    ...compareSetting("provider of the embedding model", providerOf(old), providerOf(live)),
   ];
 }
 
@@ -242,13 +240,15 @@ function compareNames(
   ];
 }
 
+/** Like `compareValue`, for a setting that is not compared if the run does not have it. */
 function compareSetting(what: string, old: unknown, live: unknown): readonly string[] {
-  return isNothing(old) || isSameValue(old, live) ? [] : [differenceText(what, old, live)];
+  return isNothing(old) ? [] : compareValue(what, old, live);
 }
 
-/** The text of a difference: `its name is "b" at the service, and "a" in the run`. */
-function differenceText(what: string, old: unknown, live: unknown): string {
-  return `its ${what} is ${valueText(live)} at the service, and ${valueText(old)} in the run`;
+/** A difference is a text such as `its name is "b" at the service, and "a" in the run`. */
+function compareValue(what: string, old: unknown, live: unknown): readonly string[] {
+  if (isSameValue(old, live)) return [];
+  return [`its ${what} is ${valueText(live)} at the service, and ${valueText(old)} in the run`];
 }
 
 const longestValue = 80;

@@ -1,10 +1,10 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { copyOf, dumped, noteCopy, serve, sketches, treeOf } from "../../against/compared-service.js";
 import { runHere } from "../../cli/run-here.js";
 import { deadUrl } from "../../client/serve.js";
 import { documentId, uuid } from "../../demo/small-knowledge.js";
-import { copyOf, dumped, noteCopy, serve, sketches, treeOf } from "../../restore/copy/compared-service.js";
 import { inFull } from "../../rounds.js";
 
 const edited = sketches.map((sketch, at) => (at === 1 ? { ...sketch, content: "TWO" } : sketch));

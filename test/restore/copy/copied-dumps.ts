@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { DocumentPair } from "../../../src/compare/proof/proof-pairs.js";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
-import { type Copies, compareDumps, datasetPairKey } from "../../../src/restore/copy/compare-with-service.js";
+import { type Copies, compareDumps, datasetPairKey } from "../../../src/restore/copy/compare-live.js";
 import type { CopyDifference } from "../../../src/restore/copy/copy-result.js";
 import type { CopiedDataset } from "../../../src/restore/copy/settings.js";
 import { plainFolder } from "../../dump/formats/folder.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { copiesOf } from "../../../src/restore/copy/compare-with-service.js";
+import { copiesOf } from "../../../src/restore/copy/compare-live.js";
 import type { AppliedCopy } from "../../../src/restore/copy/copy-result.js";
 import { noFacts } from "../../../src/restore/journal-facts.js";
 

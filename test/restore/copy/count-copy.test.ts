@@ -8,7 +8,10 @@ import {
 import { planDataset, planDocument } from "../../../src/restore/copy/plan-copy.js";
 import { datasetDetails, documentFacts } from "./documents.js";
 
-const documentOf = (more: Partial<DocumentPlan> = {}): DocumentPlan => ({ ...planDocument(documentFacts()), ...more });
+const documentOf = (more: Partial<DocumentPlan> = {}): DocumentPlan => ({
+  ...planDocument(...documentFacts()),
+  ...more,
+});
 const datasetOf = (documents: readonly DocumentPlan[], more: Partial<DatasetPlan> = {}): DatasetPlan => ({
   ...planDataset(
     { key: "d", details: datasetDetails(), dataset_name: "Handbook" },

@@ -1,4 +1,4 @@
-import type { DocumentFacts } from "../../../src/restore/copy/plan-copy.js";
+import type { planDocument } from "../../../src/restore/copy/plan-copy.js";
 import { noRows, type ReadDocument } from "../../../src/restore/copy/read-dump.js";
 import {
   type DatasetDetails,
@@ -17,19 +17,17 @@ export function documentDetails(more: Partial<DocumentDetails> = {}): DocumentDe
   return { ...known, process_rule: { mode: "automatic" }, ...more };
 }
 
-/** A complete document of the form `text_model` without rows. */
-export function documentFacts(given: Partial<DocumentFacts & ReadDocument> = {}): DocumentFacts {
-  const { details, rows, ...more } = { details: documentDetails(), rows: noRows, ...given };
-  return {
-    document: {
-      ...{ details, rows },
-      ...{ dataset_id: "d", document_id: "a", doc_form: "text_model", status: "complete", error: null },
-      ...{ total: 0, chunk_count: 0, child_chunk_count: 0, sweeps: 1 },
-    },
-    dataset_key: "d",
-    dataset: datasetDetails(),
-    refusal: null,
-    earlier: null,
+type PlannedFrom = Parameters<typeof planDocument>;
+type Given = Partial<ReadDocument & PlannedFrom[2] & { readonly dataset: DatasetDetails }>;
+
+/** The facts of a complete document of the form `text_model` without rows. */
+export function documentFacts(given: Given = {}): PlannedFrom {
+  const { refusal = null, earlier = null, dataset = datasetDetails(), ...more } = given;
+  const document: ReadDocument = {
+    ...{ details: documentDetails(), rows: noRows },
+    ...{ dataset_id: "d", document_id: "a", doc_form: "text_model", status: "complete", error: null },
+    ...{ total: 0, chunk_count: 0, child_chunk_count: 0, sweeps: 1 },
     ...more,
   };
+  return [document, { key: "d", details: dataset }, { refusal, earlier }];
 }

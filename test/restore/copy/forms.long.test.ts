@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
+import { compareWithService } from "../../../src/against/against-service.js";
 import { productKnowledge } from "../../../src/demo/sample/outlines.js";
 import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
-import { compareWithService } from "../../../src/restore/copy/compare-with-service.js";
 import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
 import { copyRun } from "../../../src/restore/copy/copy-run.js";
 import { exitCodeOf } from "../../../src/restore/session.js";

@@ -6,7 +6,7 @@ import { documentKey } from "../../../src/rows/row.js";
 import { datasetDetails, documentDetails, documentFacts } from "./documents.js";
 
 const planWith = (details: Parameters<typeof documentDetails>[0], more: Parameters<typeof documentFacts>[0] = {}) =>
-  planDocument(documentFacts({ details: documentDetails(details), ...more }));
+  planDocument(...documentFacts({ details: documentDetails(details), ...more }));
 const ruleLoss = { part: "process rule", rows: 1, reason: expect.stringContaining("it becomes automatic") };
 const rules = { parent_mode: "full-doc", segmentation: { separator: "\n", max_tokens: 500 } };
 
@@ -19,7 +19,7 @@ test.each([
   ["rules without a mode, likewise", { rules }, { mode: "automatic" }, [ruleLoss]],
 ])("process rule: %s", (_what, process_rule, planned, losses) => {
   const details = documentFrom({ process_rule: JSON.stringify(process_rule) });
-  expect(planDocument(documentFacts({ details }))).toMatchObject({ process_rule: planned, losses });
+  expect(planDocument(...documentFacts({ details }))).toMatchObject({ process_rule: planned, losses });
 });
 
 test("the form comes from the document, or else from its details, or else from the dataset", () => {
@@ -27,7 +27,7 @@ test("the form comes from the document, or else from its details, or else from t
     const ids = { dataset_id: "d", document_id: "a" };
     const datasets = new Map([["d", datasetDetails({ doc_form: dataset })]]);
     const documents = new Map([[documentKey(ids), documentDetails({ doc_form: details })]]);
-    const listed = { ...documentFacts().document, ...ids, doc_form: document };
+    const listed = { ...documentFacts()[0], ...ids, doc_form: document };
     return formedDocuments({ documents: [listed] }, { datasets, documents })[0]?.doc_form;
   };
   expect(form("text_model", "qa_model", "hierarchical_model")).toBe("text_model");
@@ -51,7 +51,7 @@ test("metadata: values of built-in fields are skipped, and those without a field
     { id: "f3", name: "gone", type: "string", value: "x" },
   ];
   const details = documentFrom({ doc_metadata: JSON.stringify(listed), process_rule: '{"mode":"automatic"}' });
-  expect(planDocument(documentFacts({ dataset, details }))).toMatchObject({
+  expect(planDocument(...documentFacts({ dataset, details }))).toMatchObject({
     metadata: [
       { name: "author", value: "Ann" },
       { name: "year", value: 2025.5 },
@@ -95,12 +95,12 @@ describe("losses", () => {
 });
 
 test("a document without details is refused, for the better reason if there is one", () => {
-  expect(planDocument(documentFacts({ details: undefined }))).toMatchObject({
+  expect(planDocument(...documentFacts({ details: undefined }))).toMatchObject({
     refused: expect.stringContaining("no details"),
     document_name: "a",
     enabled: true,
     archived: false,
   });
   const refusal = "The run did not read all of it.";
-  expect(planDocument(documentFacts({ details: undefined, refusal })).refused).toBe(refusal);
+  expect(planDocument(...documentFacts({ details: undefined, refusal })).refused).toBe(refusal);
 });

@@ -1,13 +1,13 @@
 import { basename, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { StoredDataset } from "../../../src/demo/rows.js";
-import { startService } from "../../../src/demo/start-service.js";
-import { copyFolderOf } from "../../../src/restore/copy/copy-result.js";
-import { openJournal } from "../../../src/restore/journal.js";
-import { runJob } from "../../../src/run/run-job.js";
-import { datasetId, documentId, smallDatasets } from "../../demo/small-knowledge.js";
-import { jobFor, testFolder } from "../../run/job-for.js";
-import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
+import type { StoredDataset } from "../../src/demo/rows.js";
+import { startService } from "../../src/demo/start-service.js";
+import { copyFolderOf } from "../../src/restore/copy/copy-result.js";
+import { openJournal } from "../../src/restore/journal.js";
+import { runJob } from "../../src/run/run-job.js";
+import { datasetId, documentId, smallDatasets } from "../demo/small-knowledge.js";
+import { jobFor, testFolder } from "../run/job-for.js";
+import { writableKnowledge } from "../servers/writable/writable-knowledge.js";
 
 /** The chunks of a document: three, the first with two children. */
 export const sketches = [

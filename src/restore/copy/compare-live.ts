@@ -5,28 +5,14 @@ import type { RowDifference } from "../../compare/proof/prove.js";
 import { compareCopy, compareSame, notProved, refuseUnread } from "../../compare/proof/prove.js";
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf } from "../../duckdb/read-rows.js";
-import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
-import { type Dump, openDump } from "../../dump/open-dump.js";
-import { StopError, UsageError } from "../../errors.js";
-import type { ReadProgress } from "../../read-progress.js";
+import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
-import { makeTemporaryFolder } from "../../temporary-folder.js";
 import { countOf } from "../../words.js";
-import { readJournalState } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
-import { refuseLinksBeside, type SessionOptions } from "../session.js";
-import {
-  type DumpProgress,
-  haveChildren,
-  isSameService,
-  openTarget,
-  readLive,
-  type TargetReading,
-  type TargetService,
-  unknownDocuments,
-} from "../target.js";
+
+import { type DumpProgress, haveChildren, readLive, type TargetReading, type TargetService } from "../target.js";
 import { datasetIdOf } from "./copy-plan.js";
-import { type Against, type AppliedCopy, type CopyDifference, copyFolderOf, plainBaseUrl } from "./copy-result.js";
+import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { formedDocuments, keepComing } from "./read-dump.js";
 import {
   type CopiedDataset,
@@ -37,140 +23,25 @@ import {
   readDetails,
 } from "./settings.js";
 
-export interface AgainstOptions extends TargetService, Pick<SessionOptions, "folder" | "documents"> {
-  /** The share of the documents to compare, from 0 to 1; undefined: all. */
-  readonly sample?: number | undefined;
-  /** Updated during the comparison. */
-  readonly progress: AgainstProgress;
-}
-
-/** Progress of a comparison with a service; `done` counts documents. */
-export interface AgainstProgress extends ReadProgress, DumpProgress {}
-
-/**
- * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only. Throws
- * UsageError if the run or an option does not fit; StopError if a document cannot be read completely or nothing is left to compare.
- */
-export async function compareWithService(options: AgainstOptions): Promise<Against> {
-  const { progress } = options;
-  const old = await openDump(options.folder, "nothing was compared");
-  const baseUrl = plainBaseUrl(options.baseUrl);
-  await refuseLinksBeside(old.folder);
-  const id = { runId: old.manifest.run_id, baseUrl };
-  const { facts } = await readJournalState(copyFolderOf(old.folder, baseUrl), id);
-  const chosen = chooseDocuments(old.manifest, facts, options.documents);
-  const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
-  if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
-  const isSame = isSameService(old.manifest.service.base_url, baseUrl);
-  const copies = !facts.isBegun ? null : copiesOf(facts, isSame);
-  const onDocument = () => {
-    progress.step = "comparing";
-    progress.done++;
-  };
-  await using folder = await makeTemporaryFolder("restore");
-  const service = { ...options, baseUrl };
-  await using target = await openTarget(service, old.manifest.documents);
-  Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
-  const found = await compareLive({
-    ...{ api: target.client, service, name: "live", dir: folder.path, progress },
-    ...{ old, pairs, copies, onDocument },
-  });
-  return {
-    ...{ base_url: baseUrl, copies: copies !== null, documents: pairs.length, ...found.rows },
-    differences: found.differences,
-    notes: [...notes, ...partNotes(old, found)],
-  };
-}
-
-/** Notes on parts that were not compared: the run or the service does not have them, or the service accepts no such rows. */
-function partNotes(old: Dump, { unread, refused }: Pick<Comparison, "unread" | "refused">): readonly string[] {
-  const details = detailsIn(old);
-  const which = details === "auto" ? " of documents that do not look edited" : "";
-  const noDetails = `settings and metadata${which} were not compared: the run does not have them (details: true)`;
-  const noChildren = "child chunks were not compared: the run did not read them";
-  return [
-    ...(details === true ? [] : [noDetails]),
-    ...(old.manifest.options.child_chunks === "none" ? [noChildren] : []),
-    ...countsOf([unread.document, "document"], [unread.dataset, "dataset"]).map(
-      (text) => `settings and metadata of ${text} were not compared: the service did not return them`,
-    ),
-    ...countsOf([refused.chunks, "chunk"], [refused.child_chunks, "child chunk"]).map(
-      (text) => `${text} of the run: not compared, because the service accepts no blank ones`,
-    ),
-  ];
-}
-
-/** The documents to compare, and sentences about the others. */
-interface Chosen {
-  readonly pairs: readonly DocumentPair[];
-  readonly notes: readonly string[];
-}
-
-/**
- * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a
- * journal the same documents. `ids`: the documents that the owner named; empty: all. Throws UsageError if the run lacks one.
- */
-export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
-  const problems = unknownDocuments(manifest, ids);
-  if (problems.length > 0) throw new UsageError("The documents cannot be compared:", problems);
-  const named = new Set(ids);
-  const all = manifest.documents.filter(({ document_id }) => named.size === 0 || named.has(document_id));
-  const complete = all.filter(({ status }) => status === "complete");
-  const filtered = new Set(filteredDatasets(manifest.options));
-  const pairs = complete.flatMap(({ dataset_id, document_id }) => {
-    const old = { dataset_id, document_id };
-    if (!facts.isBegun) return filtered.has(dataset_id) ? [] : [{ old, live: old }];
-    return facts.documents.get(document_id)?.state === "restored" ? (copyPair(old, facts) ?? []) : [];
-  });
-  const left = (count: number, why: string) =>
-    count > 0 ? [`${countOf(count, "document")} of the run: not compared, ${why}`] : [];
-  const why = facts.isBegun ? "because the journal has no finished copy" : "as the job has a filter (status, keyword)";
-  const partial = left(all.length - complete.length, "as the run could not read all of it");
-  return { pairs, notes: [...partial, ...left(complete.length - pairs.length, why)] };
-}
-
-/** A document of the dump, and its copy according to the journal; undefined if it has none. */
-export function copyPair(
-  { dataset_id, document_id }: DocumentPair["old"],
-  { documents }: Pick<JournalFacts, "documents">,
-): DocumentPair | undefined {
-  const copy = documents.get(document_id);
-  const old = { dataset_id, document_id };
-  return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
-}
-
-/** Draws this share of the documents at random, at least one, and keeps their order. Each call draws again. */
-export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
-  const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
-  const shuffled = pairs.map((pair) => ({ pair, place: random() })).sort((a, b) => a.place - b.place);
-  const drawn = new Set(shuffled.slice(0, count).map(({ pair }) => pair));
-  const note = `${countOf(count, "document")} of ${pairs.length}, drawn at random, ${count === 1 ? "was" : "were"} compared`;
-  return { pairs: pairs.filter((pair) => drawn.has(pair)), notes: [note, ...notes] };
-}
-
 /** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
 export async function compareLive({ api, service, name, dir, progress, ...compared }: LiveOptions) {
   const { old, pairs, copies } = compared;
   const { memory, signal } = service;
-  const documents = pairs.map((pair) => pair.old);
   // A copy has child chunks only if the run has some. The same document may have new ones anywhere.
   const mayHaveNew = copies === null && old.manifest.options.child_chunks === "all";
+  const documents = pairs.map((pair) => pair.old);
   const hasChildren = mayHaveNew || haveChildren(old, documents);
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
   const { dump, ...live } = await readLive(api, service, reading, progress);
   const found = dump
     ? await compareDumps({ ...compared, live: dump, pairs: live.pairs, memory, signal })
     : nothingCompared;
-  const gone = live.gone.map(({ old: { document_id: id } }): CopyDifference => {
-    return { level: "document", document_id: id, id, position: null, reason: "the service does not have it" };
-  });
+  const gone = live.gone.map((pair) => differenceOf("document", pair.old.document_id, "the service does not have it"));
   return { ...found, dump, differences: [...gone, ...found.differences] };
 }
 
-const noDifferences: readonly CopyDifference[] = [];
-
 const nothingCompared = {
-  differences: noDifferences,
+  differences: [] as readonly CopyDifference[],
   /** Rows of the run that were compared. */
   rows: { chunks: 0, child_chunks: 0 },
   /** Blank rows of the run, which have no copy. */
@@ -180,7 +51,7 @@ const nothingCompared = {
 };
 
 /** The findings of a comparison, and how much was compared. */
-type Comparison = Readonly<typeof nothingCompared>;
+export type Comparison = Readonly<typeof nothingCompared>;
 
 type Compared = Omit<CompareOptions, "live" | keyof TargetService>;
 
@@ -206,7 +77,10 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     };
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
+    const all = await countOld(connection);
     if (copies) await keepComing(connection, formedDocuments(old.manifest, sides.old));
+    const rows = await countOld(connection);
+    const refused = { chunks: all.chunks - rows.chunks, child_chunks: all.child_chunks - rows.child_chunks };
     const by = copies ? ({ by: "text", without: copies.failed } as const) : ({ by: "id" } as const);
     const pairsOf = await pairForProof(connection, pairs, by);
     const unread = { document: 0, dataset: 0 };
@@ -219,22 +93,21 @@ export async function compareDumps(options: CompareOptions): Promise<Comparison>
     for (const [nr, pair] of pairs.entries()) {
       signal.throwIfAborted();
       const { document_id } = pair.old;
-      const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
       const before = sides.old.documents.get(documentKey(pair.old));
       const now = sides.live.documents.get(documentKey(pair.live));
       if (before && !now) onUnread("document", pair.live.document_id);
       const fields = sides.old.datasets.get(pair.old.dataset_id)?.fields;
       const sentences = before && now ? compareDocument(before, now, copies && { fields }) : [];
       const mayBeDisabled = now?.enabled === false || now?.archived === true;
-      const rows = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
-      const { listed, more } = await listRows(rows);
+      const found = copies ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled }) : compareSame(pairsOf(nr));
+      const { listed, more } = await listRows(found);
       differences.push(
-        ...[...sentences, ...more].map((reason) => ({ ...ofDocument, reason })),
+        ...[...sentences, ...more].map((reason) => differenceOf("document", document_id, reason)),
         ...listed.map((difference) => ({ ...difference, document_id })),
       );
       options.onDocument?.();
     }
-    return { differences, ...(await countCompared(connection, options)), unread };
+    return { differences, rows, refused, unread };
   });
 }
 
@@ -243,19 +116,11 @@ type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
 
 type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
 
-/** Counts the rows of the run that are left to compare, and those that cannot be copied. */
-async function countCompared(
-  connection: Connection,
-  { old: { manifest }, pairs }: CompareOptions,
-): Promise<Pick<Comparison, "rows" | "refused">> {
-  const sql = "SELECT (SELECT count(*) FROM old_chunks) AS chunks, (SELECT count(*) FROM old_child_chunks) AS children";
-  const [left] = await rowsOf(connection, sql);
-  const keys = new Set(pairs.map(({ old }) => documentKey(old)));
-  const documents = manifest.documents.filter((document) => keys.has(documentKey(document)));
-  const all = (name: "chunk_count" | "child_chunk_count") => documents.reduce((sum, each) => sum + each[name], 0);
-  const rows = { chunks: Number(left?.chunks), child_chunks: Number(left?.children) };
-  const [chunks, children] = [all("chunk_count"), all("child_chunk_count")];
-  return { rows, refused: { chunks: chunks - rows.chunks, child_chunks: children - rows.child_chunks } };
+/** Counts the loaded rows of the run. */
+async function countOld(connection: Connection): Promise<Comparison["rows"]> {
+  const [chunks] = await rowsOf(connection, "SELECT count(*) AS rows FROM old_chunks");
+  const [children] = await rowsOf(connection, "SELECT count(*) AS rows FROM old_child_chunks");
+  return { chunks: Number(chunks?.rows), child_chunks: Number(children?.rows) };
 }
 
 /** Compares the settings of the datasets that contain the documents, each pair of datasets once. */
@@ -275,11 +140,13 @@ function compareDatasets(
     }
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
     const which = datasets.filter((each) => each.id === id).length > 1 ? ` (dataset ${liveId})` : "";
-    return sentences.map((reason) => ({
-      ...({ level: "dataset", document_id: null, id, position: null } as const),
-      reason: reason + which,
-    }));
+    return sentences.map((reason) => differenceOf("dataset", id, reason + which));
   });
+}
+
+/** A difference of a whole dataset or document. */
+export function differenceOf(level: "dataset" | "document", id: string, reason: string): CopyDifference {
+  return { level, document_id: level === "document" ? id : null, id, position: null, reason };
 }
 
 /** Maximum row differences to list per document. */
@@ -301,7 +168,7 @@ async function listRows(
 }
 
 /** `2 chunks and 1 child chunk`; empty if there are none. */
-function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
+export function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
   const found = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
   return found.length > 0 ? [found.join(" and ")] : [];
 }
@@ -347,6 +214,12 @@ export function copiesOf(
     attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
     failed: new Set(copied?.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
   };
+}
+
+/** A document of the dump, and its copy according to the journal; undefined if it has none. */
+export function copyPair(old: DocumentPair["old"], { documents }: JournalFacts): DocumentPair | undefined {
+  const copy = documents.get(old.document_id);
+  return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
 }
 
 /** The key of a pair: a dataset of the dump, and a dataset of the service with its copies. A dataset may be in several pairs. */

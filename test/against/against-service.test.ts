@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { Refusal } from "../../../src/demo/knowledge.js";
-import { startService } from "../../../src/demo/start-service.js";
-import { compareWithService } from "../../../src/restore/copy/compare-with-service.js";
-import { copyRun } from "../../../src/restore/copy/copy-run.js";
-import { documentId, uuid } from "../../demo/small-knowledge.js";
-import { inFull } from "../../rounds.js";
-import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
+import { compareWithService } from "../../src/against/against-service.js";
+import { Refusal } from "../../src/demo/knowledge.js";
+import { startService } from "../../src/demo/start-service.js";
+import { copyRun } from "../../src/restore/copy/copy-run.js";
+import { documentId, uuid } from "../demo/small-knowledge.js";
+import { copying } from "../restore/copy/copying.js";
+import { inFull } from "../rounds.js";
+import { writableKnowledge } from "../servers/writable/writable-knowledge.js";
 import { dumped, sketches, treeOf } from "./compared-service.js";
-import { copying } from "./copying.js";
 
 async function emptyService() {
   const service = await startService({ demo: writableKnowledge([], () => new Date()) });
