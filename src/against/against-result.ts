@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { copyDifference } from "../restore/copy/copy-result.js";
+import { dumpDifference } from "../compare/proof/prove.js";
 import { count, listOf, result, text, truth } from "../schema.js";
 
 /** The result of a comparison of a run with a service. */
@@ -12,7 +12,7 @@ export const againstResult = result({
   documents: count,
   chunks: count,
   child_chunks: count,
-  differences: listOf(copyDifference),
+  differences: listOf(dumpDifference),
   notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
 });
 export type Against = v.InferOutput<typeof againstResult>;

@@ -1,11 +1,12 @@
+import { type Comparison, countsOf } from "../compare/proof/compare-dumps.js";
 import type { DocumentPair } from "../compare/proof/proof-pairs.js";
+import { detailsIn } from "../compare/proof/settings.js";
 import { filteredDatasets, type Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
 import type { ReadProgress } from "../read-progress.js";
-import { type Comparison, compareLive, copiesOf, copyPair, countsOf } from "../restore/copy/compare-live.js";
+import { compareLive, copiesOf, copyPair } from "../restore/copy/compare-live.js";
 import { copyFolderOf, plainBaseUrl } from "../restore/copy/copy-result.js";
-import { detailsIn } from "../restore/copy/settings.js";
 import { readJournalState } from "../restore/journal.js";
 import type { JournalFacts } from "../restore/journal-facts.js";
 import { refuseLinksBeside, type SessionOptions } from "../restore/session.js";

@@ -2,8 +2,7 @@ import { countText } from "../../amounts.js";
 import { type Entry, firstOf, type Part, titled } from "../../cli/outline.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
 import { messageText, terminalText } from "../../cli/text.js";
-import type { RowDifference } from "../../compare/proof/prove.js";
-import type { CopyDifference } from "../../restore/copy/copy-result.js";
+import type { DumpDifference, RowDifference } from "../../compare/proof/prove.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 
@@ -87,7 +86,7 @@ function partOf({ row, reason, next }: Trouble): Entry {
 }
 
 /** Differences between a run and a service, below their documents and datasets. */
-export function differencesIn(title: string, differences: readonly CopyDifference[], names: Names): Part {
+export function differencesIn(title: string, differences: readonly DumpDifference[], names: Names): Part {
   const troubles = differences.map(({ document_id, level, id, position, reason }) => {
     const row = level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
     return { id: document_id ?? id, row, reason };

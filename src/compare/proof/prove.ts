@@ -20,6 +20,14 @@ export type RowDifference = v.InferOutput<typeof rowDifference>;
 /** The members that describe a row difference. */
 export const rowMembers = rowDifference.entries;
 
+/** A difference between the run and a service. Ids are those in the dump; rows only at the service have their id there. */
+export const dumpDifference = result({
+  ...rowMembers,
+  level: oneOf("dataset", "document", "chunk", "child_chunk"),
+  document_id: orNull(text),
+});
+export type DumpDifference = v.InferOutput<typeof dumpDifference>;
+
 type Chunk = Pick<
   ChunkRow,
   "id" | "position" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids"

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { rowMembers } from "../../compare/proof/prove.js";
+import { dumpDifference, rowMembers } from "../../compare/proof/prove.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import type { SessionOptions } from "../session.js";
@@ -35,14 +35,6 @@ const copied = result({
 });
 export type Copied = v.InferOutput<typeof copied>;
 
-/** A difference between the run and a service. Ids are those in the dump; rows only at the service have their id there. */
-export const copyDifference = result({
-  ...rowMembers,
-  level: oneOf("dataset", "document", "chunk", "child_chunk"),
-  document_id: orNull(text),
-});
-export type CopyDifference = v.InferOutput<typeof copyDifference>;
-
 /** The result of `copy --json`. Texts may contain anything the service sends. */
 export const copyResult = v.pipe(
   result({
@@ -55,7 +47,7 @@ export const copyResult = v.pipe(
     plan: copyPlan,
     counts: copyCounts,
     applied: v.pipe(orNull(copied), v.description("null if nothing was to be written")),
-    differences: v.pipe(orNull(listOf(copyDifference)), v.description("findings of the proof; null if there was none")),
+    differences: v.pipe(orNull(listOf(dumpDifference)), v.description("findings of the proof; null if there was none")),
     proof: v.pipe(orNull(text), v.description("the dump of the documents that were made, which proves them")),
   }),
   v.title("Result of kbdump copy --json"),

@@ -1,5 +1,7 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
+import { differenceOf } from "../../compare/proof/compare-dumps.js";
+import type { DumpDifference } from "../../compare/proof/prove.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
@@ -13,11 +15,10 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { isSameService, openTarget } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { applyCopy } from "./apply-copy.js";
-import { compareLive, copiesOf, copyPair, differenceOf } from "./compare-live.js";
+import { compareLive, copiesOf, copyPair } from "./compare-live.js";
 import { type CopyPlan, countCopy, datasetIdOf, documentsIn } from "./copy-plan.js";
 import {
   type AppliedCopy,
-  type CopyDifference,
   type CopyOptions,
   type CopyResult,
   type CopyRun,
@@ -122,9 +123,9 @@ async function proveCopy(
 async function findStrangers(
   api: Pick<KnowledgeApi, "documents">,
   { datasets, documents }: Pick<JournalFacts, "datasets" | "documents">,
-): Promise<readonly CopyDifference[]> {
+): Promise<readonly DumpDifference[]> {
   const made = new Set([...documents.values()].map(({ target_id }) => target_id));
-  const differences: CopyDifference[] = [];
+  const differences: DumpDifference[] = [];
   for (const [key, { id, existed }] of datasets) {
     if (existed) continue;
     const read = (page: number, limit: number) => api.documents(id, page, limit);

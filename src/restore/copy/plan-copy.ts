@@ -1,4 +1,11 @@
 import { groupRows, inexactReason } from "../../compare/document-rows.js";
+import {
+  compareDatasetSettings,
+  copiedPermission,
+  type DatasetDetails,
+  type DocumentDetails,
+  datasetFrom,
+} from "../../compare/proof/settings.js";
 import { filteredDatasets } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
@@ -18,13 +25,6 @@ import {
 import type { CopyOptions, CopyResult } from "./copy-result.js";
 import { type FoundTarget, findTargets, type TargetApi, type WishedDataset } from "./find-targets.js";
 import { type ReadDocument, readDump } from "./read-dump.js";
-import {
-  compareDatasetSettings,
-  copiedPermission,
-  type DatasetDetails,
-  type DocumentDetails,
-  datasetFrom,
-} from "./settings.js";
 
 export interface PlanOptions
   extends Pick<CopyOptions, "baseUrl" | "documents" | "dataset" | "memory" | "signal" | "progress"> {

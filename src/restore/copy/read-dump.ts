@@ -10,6 +10,7 @@ import {
   textIn,
 } from "../../compare/document-rows.js";
 import { checkExactFiles, loadDocumentIds, ofDocument, rowJson } from "../../compare/load-document-rows.js";
+import { type DocumentDetails, type DumpDetails, readDetails } from "../../compare/proof/settings.js";
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow, streamTexts } from "../../duckdb/read-rows.js";
 import { loadRows } from "../../dump/load.js";
@@ -18,7 +19,6 @@ import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import type { TargetService } from "../target.js";
 import type { AttachmentPlan } from "./copy-plan.js";
-import { type DocumentDetails, type DumpDetails, readDetails } from "./settings.js";
 
 /** The counts of a document without rows. */
 const noCounts = {

@@ -1,11 +1,11 @@
-import type { planDocument } from "../../../src/restore/copy/plan-copy.js";
-import { noRows, type ReadDocument } from "../../../src/restore/copy/read-dump.js";
 import {
   type DatasetDetails,
   type DocumentDetails,
   datasetFrom,
   documentFrom,
-} from "../../../src/restore/copy/settings.js";
+} from "../../../src/compare/proof/settings.js";
+import type { planDocument } from "../../../src/restore/copy/plan-copy.js";
+import { noRows, type ReadDocument } from "../../../src/restore/copy/read-dump.js";
 
 /** The settings of a dataset; only the given ones are set. */
 export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {

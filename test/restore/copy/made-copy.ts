@@ -1,11 +1,6 @@
+import type { DumpDifference } from "../../../src/compare/proof/prove.js";
 import { countCopy, type DatasetPlan, type DocumentPlan, type Loss } from "../../../src/restore/copy/copy-plan.js";
-import {
-  type Copied,
-  type CopiedDocument,
-  type CopyDifference,
-  type CopyResult,
-  statusOf,
-} from "../../../src/restore/copy/copy-result.js";
+import { type Copied, type CopiedDocument, type CopyResult, statusOf } from "../../../src/restore/copy/copy-result.js";
 import { idOf } from "../lost/made-result.js";
 
 export const handbook = "be707760-4d1d-4f33-b3ad-f9bace31e975";
@@ -90,7 +85,7 @@ export function appliedOf(documents: readonly CopiedDocument[], more: Partial<Co
   return { documents, problems: [], writes: 7, ...more };
 }
 
-export function differenceOf(number: number, more: Partial<CopyDifference> = {}): CopyDifference {
+export function differenceOf(number: number, more: Partial<DumpDifference> = {}): DumpDifference {
   return { level: "chunk", document_id: idOf(1), id: idOf(number), position: number, reason: "is missing", ...more };
 }
 

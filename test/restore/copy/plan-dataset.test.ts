@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Listed } from "../../../src/client/check-answer.js";
+import { datasetFrom } from "../../../src/compare/proof/settings.js";
 import { planDataset } from "../../../src/restore/copy/plan-copy.js";
-import { datasetFrom } from "../../../src/restore/copy/settings.js";
 import { datasetDetails } from "./documents.js";
 
 const retrieval_model = { search_method: "hybrid_search", top_k: 3, weights: { keyword: 0.3 } };

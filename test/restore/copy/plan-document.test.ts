@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { documentFrom } from "../../../src/compare/proof/settings.js";
 import { planDocument } from "../../../src/restore/copy/plan-copy.js";
 import { formedDocuments, noRows } from "../../../src/restore/copy/read-dump.js";
-import { documentFrom } from "../../../src/restore/copy/settings.js";
 import { documentKey } from "../../../src/rows/row.js";
 import { datasetDetails, documentDetails, documentFacts } from "./documents.js";
 

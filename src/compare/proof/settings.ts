@@ -1,5 +1,3 @@
-import { textIn } from "../../compare/document-rows.js";
-import type { LoadOptions } from "../../compare/load-document-rows.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/read-rows.js";
 import { checkRows } from "../../dump/load.js";
@@ -7,6 +5,8 @@ import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import { cutText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
+import { textIn } from "../document-rows.js";
+import type { LoadOptions } from "../load-document-rows.js";
 
 /** The settings of the datasets and documents of a dump. */
 export interface DumpDetails {

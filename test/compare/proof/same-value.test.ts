@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differingMembers, isSameMetadata, isSameValue } from "../../../src/restore/copy/settings.js";
+import { differingMembers, isSameMetadata, isSameValue } from "../../../src/compare/proof/settings.js";
 
 test("nothing has many words, and members no order", () => {
   for (const nothing of [null, undefined, "", [], {}, { a: null, b: { c: "" } }])
