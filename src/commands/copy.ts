@@ -1,5 +1,6 @@
 import { chunksText, countText, numberText } from "../amounts.js";
 import { defineCommand, type Environment, type Options } from "../cli/command.js";
+import type { Dialogue } from "../cli/dialogue.js";
 import { findOptionsFrom, runPositional } from "../cli/options.js";
 import { commandsBelow, type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
 import { type Column, shortPath } from "../cli/table.js";
@@ -18,7 +19,6 @@ import {
 } from "../restore/copy/copy-plan.js";
 import {
   type CopiedDocument,
-  type CopyOptions,
   type CopyResult,
   type CopyRun,
   copyResult,
@@ -28,7 +28,7 @@ import {
 import type { Confirmed } from "../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption } from "../shell-text.js";
 import { nameAndId, nameText } from "../words.js";
-import { askToSend, openQuestions } from "./restore/questions.js";
+import { askToSend, confirmPlan } from "./restore/questions.js";
 import {
   applyCommand,
   differencesIn,
@@ -58,6 +58,7 @@ const options = {
   },
   ...writeOptions,
   concurrency: {
+    default: "4", // low, because the service embeds every chunk that it receives while people use it
     value: "N",
     group: "Advanced",
     describe: "maximum concurrent requests and documents, 1 to 64; default: 4",
@@ -78,23 +79,14 @@ export function copyCommand(load: () => Promise<CopyRun>) {
       const { findRun } = await import("../store/find-run.js"); // slow to load; --help does not need it
       const folder = await findRun(args.run, findOptionsFrom(args, environment));
       const key = await keyFrom(args.keyEnv, environment.env);
-      const copy = await load();
-      const progress = emptyCopyProgress();
-      const { concurrency = usualConcurrency, ...more } = settingsFrom(args, environment);
       const baseUrl = args.to.replace(/\/+$/, "");
-      const settings = { ...more, concurrency, folder, key, progress, baseUrl, dataset: args.dataset };
-      const work = {
-        progress,
-        ask: (planned: CopyResult) => askToCopy(planned, args.yes, environment),
-        execute: (confirm: CopyOptions["confirm"]) => copy({ ...settings, confirm }),
-      };
-      return workAndPrint(work, renderCopied, args, environment);
+      const place = { folder, key, baseUrl, dataset: args.dataset };
+      const settings = { ...settingsFrom(args, environment), ...place, progress: emptyCopyProgress() };
+      const ask = (planned: CopyResult) => askToCopy(planned, args.yes, environment);
+      return workAndPrint({ settings, execute: await load(), ask, render: renderCopied }, environment);
     },
   });
 }
-
-/** Concurrent requests and documents. Low, because the service embeds every chunk that it receives while people use it. */
-const usualConcurrency = 4;
 
 export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).copyRun); // slow to load; --help does not need it
 
@@ -106,12 +98,11 @@ async function readDataset(given: string, path: string): Promise<string | Proble
 }
 
 /** Shows the plan and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */
-async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
+function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const { base_url, counts } = planned;
-  if (yes || counts.writes === 0) return { go: true };
-  const dialogue = await openQuestions(environment, (page) => renderCopyPlan(planned, page));
   const documents = countText(counts.documents, "document");
-  return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
+  const ask = async (dialogue: Dialogue) => ({ go: await askToSend(counts.writes, base_url, documents, dialogue) });
+  return confirmPlan((page) => renderCopyPlan(planned, page), ask, yes || counts.writes === 0, environment);
 }
 
 /** Maximum datasets, documents, losses and problems to show. */

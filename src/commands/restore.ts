@@ -70,17 +70,12 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
     results: () => ({ restore: restoreResult }),
     check: async (args, surroundings) => [...(await problemsOf(args, surroundings)), ...wishProblems(args)],
     async run(args, environment) {
-      const { to, manualEdits: addManualEdits, plan, planOut } = args;
+      const { to, manualEdits: addManualEdits, plan, planOut, yes } = args;
       const place = await placeFrom(args, environment);
-      const restoreLost = await load();
-      const progress = emptyRestoreProgress();
-      const settings = { ...settingsFrom(args, environment), ...place, to, addManualEdits, plan, planOut, progress };
-      const work = {
-        progress,
-        ask: (planned: RestoreResult) => askToApply(planned, args.yes, environment),
-        execute: (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm }),
-      };
-      return workAndPrint(work, renderRestored, args, environment);
+      const wishes = { to, addManualEdits, plan, planOut };
+      const settings = { ...settingsFrom(args, environment), ...place, ...wishes, progress: emptyRestoreProgress() };
+      const ask = (planned: RestoreResult) => askToApply(planned, yes, environment);
+      return workAndPrint({ settings, execute: await load(), ask, render: renderRestored }, environment);
     },
   });
 }

@@ -10,20 +10,23 @@ import { nameText } from "../../words.js";
 import { needsDecision, renderPlan } from "./plan.js";
 
 /** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
-export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
-  const dialogue = yes ? undefined : await openQuestions(environment, (page) => renderPlan(planned, page));
-  return dialogue === undefined ? { go: true } : askAbout(planned, dialogue);
+export function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
+  const ask = (dialogue: Dialogue) => askAbout(planned, dialogue);
+  return confirmPlan((page) => renderPlan(planned, page), ask, yes, environment);
 }
 
-/** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
-export async function openQuestions(
-  environment: Environment,
+/** Prints a plan, and asks about it at the terminal. If it is `confirmed` already, it does neither. */
+export async function confirmPlan(
   render: (page: Page) => string,
-): Promise<Dialogue | undefined> {
+  ask: (dialogue: Dialogue) => Promise<Confirmed>,
+  confirmed: boolean,
+  environment: Environment,
+): Promise<Confirmed> {
   const { stderr, env } = environment;
-  const dialogue = await dialogueFrom(environment, "Nothing was written.");
-  if (dialogue) stderr.write(`${render(pageFor(stderr, env))}\n\n`);
-  return dialogue;
+  const dialogue = confirmed ? undefined : await dialogueFrom(environment, "Nothing was written.");
+  if (dialogue === undefined) return { go: true };
+  stderr.write(`${render(pageFor(stderr, env))}\n\n`);
+  return ask(dialogue);
 }
 
 export async function askToSend(

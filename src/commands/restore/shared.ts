@@ -16,7 +16,7 @@ import type { Page } from "../../cli/text.js";
 import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
-import type { RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
+import type { Confirmed, RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
 import { exitCodeOf } from "../../restore/result.js";
 import type { Invocation } from "../../shell-text.js";
 
@@ -113,36 +113,62 @@ export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<str
   return readKey({ apiKeyEnv: name }, env);
 }
 
-type Ended = RestoreResult | CopyResult;
+type Confirm<Result> = (planned: Result) => Promise<Confirmed>;
 
-interface Work<Result, Answer> {
-  readonly progress: WriteProgress;
-  readonly ask: (planned: Result) => Promise<Answer>;
+/** A restore or a copy that a command executes. */
+interface Work<Settings, Result> {
+  readonly settings: Settings;
   /** Restores or copies. Calls `confirm` before the first write. */
-  readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
+  readonly execute: (options: Settings & { readonly confirm: Confirm<Result> }) => Promise<Result>;
+  readonly ask: Confirm<Result>;
+  readonly render: (ended: Result, page: Page, next: Invocation) => string;
+  /** For guard, which says itself how to go on: the command for that, and the result around that of the restore. */
+  readonly guard?: { readonly next: Invocation; readonly result: (ended: Result) => object };
+}
+
+/** Executes a restore or a copy, prints its result, and returns the exit code. Throws InterruptedError if the user refused the plan. */
+export async function workAndPrint<
+  Settings extends { readonly progress: WriteProgress; readonly apply: boolean },
+  Result extends RestoreResult | CopyResult,
+>(work: Work<Settings, Result>, environment: Environment): Promise<number> {
+  const { settings, render, guard = { next: environment.invocation(), result: (ended) => ended } } = work;
+  const { print, view } = environment;
+  const ended = await watchWork(work, environment).catch((error: unknown) => {
+    const isWriting = ["writing", "proving"].includes(settings.progress.step);
+    if (work.guard || !(error instanceof InterruptedError) || !isWriting) throw error;
+    throw error.with("what was written is in the journal; run the same command to continue");
+  });
+  const { status, applied, warnings } = ended;
+  for (const warning of warnings) view.log("warn", warning);
+  if (settings.apply && status === "planned" && applied === null)
+    throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
+  const achieved = applied === null ? undefined : "the restore is done";
+  await print(guard.result(ended), (page) => render(ended, page, guard.next), achieved);
+  return exitCodeOf(ended);
 }
 
 /**
  * Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users
  * know.
  */
-export async function watchWork<Result extends Ended, Answer>(
-  { progress, ask, execute }: Work<Result, Answer>,
-  { names, view }: Environment,
-): Promise<Result> {
+async function watchWork<
+  Settings extends { readonly progress: WriteProgress },
+  Result extends RestoreResult | CopyResult,
+>({ settings, execute, ask }: Work<Settings, Result>, { names, view }: Environment): Promise<Result> {
+  const watch = () => view.watch(renderWrites(settings.progress));
   const named = (result: Result): Result => ({
     ...result,
     run: withFolderName(result.run, names),
     ...("against" in result && result.against !== null ? { against: names(result.against) } : {}),
   });
-  let unwatch = view.watch(renderWrites(progress));
+  let unwatch = watch();
   const confirm = (planned: Result) => {
     unwatch();
     return ask(named(planned)).finally(() => {
-      unwatch = view.watch(renderWrites(progress));
+      unwatch = watch();
     });
   };
-  return named(await execute(confirm).finally(() => unwatch()));
+  return named(await execute({ ...settings, confirm }).finally(() => unwatch()));
 }
 
 type WriteProgress = Omit<Partial<RestoreProgress & CopyProgress>, "step"> & { readonly step: string };
@@ -167,38 +193,4 @@ export function renderWrites(progress: WriteProgress): Rendering {
     if (of > 0) return { step, unit: children > 0 ? "row" : "chunk", done, of, counts, note };
     return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts, note };
   });
-}
-
-/** Executes a restore or a copy, prints its result, and returns the exit code. */
-export async function workAndPrint<Result extends Ended, Answer>(
-  work: Work<Result, Answer>,
-  render: (ended: Result, page: Page, next: Invocation) => string,
-  args: Pick<WriteArguments, "apply">,
-  environment: Environment,
-): Promise<number> {
-  const ended = await watchWork(work, environment).catch((error: unknown) => {
-    const isWriting = ["writing", "proving"].includes(work.progress.step);
-    if (!(error instanceof InterruptedError) || !isWriting) throw error;
-    throw error.with("what was written is in the journal; run the same command to continue");
-  });
-  return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
-}
-
-/**
- * Prints a result, and returns the exit code. Throws InterruptedError if the user refused to write the plan. `whole`: the result for
- * `--json`.
- */
-export async function printEnded(
-  ended: Ended,
-  render: (page: Page) => string,
-  { apply }: Pick<WriteArguments, "apply">,
-  { print, view }: Environment,
-  whole: object = ended,
-): Promise<number> {
-  const { status, applied, warnings } = ended;
-  for (const warning of warnings) view.log("warn", warning);
-  if (apply && status === "planned" && applied === null)
-    throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
-  await print(whole, render, applied === null ? undefined : "the restore is done");
-  return exitCodeOf(ended);
 }
