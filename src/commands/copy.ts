@@ -34,6 +34,7 @@ import {
   differencesIn,
   mustKnow,
   placesOf,
+  refusalsIn,
   type Trouble,
   troublesIn,
   verdictOf,
@@ -119,7 +120,7 @@ export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invo
     [
       [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
       ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
-      [troublesIn("Left out:", refusalsIn(plan), namesIn(plan), { documents: most, rows: 1 })],
+      [troublesIn("Left out:", refusalsIn(documentsIn(plan)), namesIn(plan), { documents: most, rows: 1 })],
       totals(result),
       [counts.documents > 0 && warnings],
       [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
@@ -128,25 +129,13 @@ export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invo
   );
 }
 
-/** The documents that are left out. `verdict`: the beginning of each reason. */
-function refusalsIn(plan: CopyPlan, verdict = ""): readonly Trouble[] {
-  return documentsIn(plan).flatMap(({ document_id: id, refused }) =>
-    refused === null ? [] : [{ id, row: null, reason: verdict + refused }],
-  );
-}
-
-/** Names of datasets and documents by their ids in the dump; null for an unknown name. */
-function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | null> {
+/** Names of datasets and documents by their ids in the dump. */
+function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string> {
   const named = datasets.flatMap(({ dataset_id, dataset_name, documents }) => [
     [dataset_id, dataset_name] as const,
     ...documents.map(({ document_id, document_name }) => [document_id, document_name] as const),
   ]);
-  return new Map(named.map(([id, name]) => [id, knownName(name, id)]));
-}
-
-/** A document's or dataset's name; null if the service had none, and the dump has the id in its place. */
-function knownName(name: string, id: string): string | null {
-  return name === id ? null : name;
+  return new Map(named);
 }
 
 function totals({ counts, plan }: CopyResult): readonly Part[] {
@@ -181,7 +170,7 @@ function datasetEntry(plan: DatasetPlan): Entry {
   const isUsed = target.kind === "there" || isMade(plan);
   const inState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
   return {
-    text: nameAndId(knownName(name, id), terminalText(id, 80)),
+    text: nameAndId(name, terminalText(id, 80)),
     paint: "strong",
     below: [
       ...(isUsed ? factsOf(plan) : ["→ no dataset is made, because none of its documents is copied"]),
@@ -235,7 +224,7 @@ const columns: readonly Column<DocumentPlan>[] = [
 ];
 
 function nameOf({ document_name: name, document_id: id }: DocumentPlan): string {
-  return nameText(knownName(name, id) ?? "") || terminalText(id, 80);
+  return nameText(name === id ? "" : name) || terminalText(id, 80);
 }
 
 function remarkOn({ earlier, enabled, archived }: DocumentPlan): string {
@@ -282,7 +271,7 @@ export function renderCopied(result: CopyResult, page: Page, invocation: Invocat
   if (applied === null) return renderCopyPlan(result, page, invocation);
   const names = namesIn(plan);
   const documents = documentsIn(plan);
-  const missing = [...refusalsIn(plan, "left out: "), ...applied.documents.flatMap(troublesOf)];
+  const missing = [...refusalsIn(documents, "left out: "), ...applied.documents.flatMap(troublesOf)];
   const outcomes = new Map(applied.documents.map(({ document_id, outcome }) => [document_id, outcome]));
   const isRestored = ({ document_id, earlier }: DocumentPlan) =>
     (outcomes.get(document_id) ?? earlier?.state) === "restored"; // by this run of the command, or by an earlier one

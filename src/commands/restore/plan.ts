@@ -26,7 +26,7 @@ import { isMissing, type RestoreResult, type RowOutcome } from "../../restore/lo
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { sidesOf } from "../diff/table.js";
-import { applyCommand, mustKnow, placeOf, placesOf, troublesIn, unapplied, verdictOf } from "./rows.js";
+import { applyCommand, mustKnow, placeOf, placesOf, refusalsIn, troublesIn, unapplied, verdictOf } from "./rows.js";
 
 /** Maximum documents, rows to write of each, and other rows of each to show. */
 const most = { documents: 100, written: 50, others: 10 };
@@ -255,18 +255,17 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const { status, applied, plan, differences, undo, journal } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
     return renderPlan(result, page, invocation);
-  const failed = applied.rows.filter(isMissing).map(({ outcome, reason, document_id: id, ...row }) => {
+  const refused = refusalsIn(plan.documents, "refused: ");
+  const failed = applied.rows.filter(isMissing).map((row) => {
+    const { document_id: id, outcome, reason } = row;
     return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: remedies[outcome] };
   });
-  const refused = plan.documents.flatMap(({ document_id: id, refused }) =>
-    refused === null ? [] : [{ id, row: null, reason: `refused: ${refused}` }],
-  );
-  const listed = plan.documents.flatMap(({ document_id: id, listed }) => listed.map((loss) => ({ id, loss })));
+  const listed = plan.documents.flatMap(({ document_id: id, listed }) => listed.map((row) => ({ id, row })));
   // A row that needs a decision gets no next step, because one command below covers all such rows.
   const left = listed
-    .filter(({ loss }) => isMissed(loss))
-    .map(({ id, loss: { why, reason, choice, ...row } }) => {
-      return { id, row, reason: `${why}: ${reason}`, next: choice === null ? "put it back by hand" : "" };
+    .filter(({ row }) => isMissed(row))
+    .map(({ id, row }) => {
+      return { id, row, reason: `${row.why}: ${row.reason}`, next: row.choice === null ? "put it back by hand" : "" };
     });
   const found = (differences ?? []).map((row) => ({ id: row.document_id, row, reason: row.reason }));
   const others = listed.length - left.length;

@@ -65,6 +65,16 @@ export interface Trouble {
 
 type Names = ReadonlyMap<string, string | null>;
 
+/** The documents that a plan refuses. `verdict`: the beginning of each reason. */
+export function refusalsIn(
+  documents: readonly { readonly document_id: string; readonly refused: string | null }[],
+  verdict = "",
+): readonly Trouble[] {
+  return documents.flatMap(({ document_id: id, refused }) =>
+    refused === null ? [] : [{ id, row: null, reason: verdict + refused }],
+  );
+}
+
 /** Troubles below the document or dataset that has them, in order of first appearance. `most`: how many to show of each. */
 export function troublesIn(
   title: string,
