@@ -2,9 +2,9 @@ import { chunksText, countText, numberText } from "../amounts.js";
 import { defineCommand, type Environment, type Options } from "../cli/command.js";
 import type { Dialogue } from "../cli/dialogue.js";
 import { findOptionsFrom, runPositional } from "../cli/options.js";
-import { commandsBelow, type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
+import { commandsBelow, type Entry, firstOf, firstRows, type Paragraphs, type Part, titled } from "../cli/outline.js";
 import { type Column, shortPath } from "../cli/table.js";
-import { type Page, terminalText } from "../cli/text.js";
+import { terminalText } from "../cli/text.js";
 import type { Problem } from "../errors.js";
 import {
   type CopyPlan,
@@ -84,7 +84,7 @@ export function copyCommand(load: () => Promise<CopyRun>) {
       const place = { folder, key, baseUrl, dataset: args.dataset };
       const settings = { ...settingsFrom(args, environment), ...place, progress: emptyCopyProgress() };
       const ask = (planned: CopyResult) => askToCopy(planned, args.yes, environment);
-      return workAndPrint({ settings, execute: await load(), ask, render: renderCopied }, environment);
+      return workAndPrint({ settings, execute: await load(), ask, outline: copiedOutline }, environment);
     },
   });
 }
@@ -103,30 +103,27 @@ function askToCopy(planned: CopyResult, yes: boolean, environment: Environment):
   const { base_url, counts } = planned;
   const documents = countText(counts.documents, "document");
   const ask = async (dialogue: Dialogue) => ({ go: await askToSend(counts.writes, base_url, documents, dialogue) });
-  return confirmPlan((page) => renderCopyPlan(planned, page), ask, yes || counts.writes === 0, environment);
+  return confirmPlan(() => copyPlanOutline(planned), ask, yes || counts.writes === 0, environment);
 }
 
 /** Maximum datasets, documents, losses and problems to show. */
 const most = 20;
 
 /**
- * Renders the plan of a copy: each dataset with its documents, everything left out, totals, warnings, and the next commands.
+ * The plan of a copy, for people: each dataset with its documents, everything left out, totals, warnings, and the next commands.
  * Without an invocation, it shows no commands, because a question follows.
  */
-export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
+export function copyPlanOutline(result: CopyResult, invocation?: Invocation): Paragraphs {
   const { run, base_url, plan, counts } = result;
   const title = counts.writes > 0 ? "Write it:" : "Check again what is there:";
-  return renderParagraphs(
-    [
-      [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
-      ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
-      [troublesIn("Left out:", refusalsIn(documentsIn(plan)), namesIn(plan), { documents: most, rows: 1 })],
-      totals(result),
-      [counts.documents > 0 && warnings],
-      [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
-    ],
-    page,
-  );
+  return [
+    [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
+    ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
+    [troublesIn("Left out:", refusalsIn(documentsIn(plan)), namesIn(plan), { documents: most, rows: 1 })],
+    totals(result),
+    [counts.documents > 0 && warnings],
+    [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
+  ];
 }
 
 /** Names of datasets and documents by their ids in the dump. */
@@ -265,10 +262,10 @@ function lossParts({ losses, documents }: DatasetPlan): readonly Part[] {
   return shared.length === 0 ? [] : ["Not copied:", ...firstOf(shared, most, partOf)];
 }
 
-/** Renders the result of a copy: the verdict, everything missing and why, the findings of the proof, and the next commands. */
-export function renderCopied(result: CopyResult, page: Page, invocation: Invocation): string {
+/** The result of a copy, for people: the verdict, everything missing and why, the findings of the proof, and the next commands. */
+export function copiedOutline(result: CopyResult, invocation: Invocation): Paragraphs {
   const { applied, plan, differences, proof, journal, base_url, run } = result;
-  if (applied === null) return renderCopyPlan(result, page, invocation);
+  if (applied === null) return copyPlanOutline(result, invocation);
   const names = namesIn(plan);
   const documents = documentsIn(plan);
   const missing = [...refusalsIn(documents, "left out: "), ...applied.documents.flatMap(troublesOf)];
@@ -281,19 +278,16 @@ export function renderCopied(result: CopyResult, page: Page, invocation: Invocat
   const sent = `${countText(applied.writes, "write request")} to ${terminalText(base_url)}${earlier}`;
   const problemOf = (problem: string) => terminalText(problem, 400);
   const compare = { program: invocation.program, args: ["verify", shortPath(run.folder), "--against", base_url] };
-  return renderParagraphs(
-    [
-      [verdictOf(result, count, "they are as in the run"), { text: sent, paint: "faint" }],
-      [targetsOf(plan, applied.documents)],
-      [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
-      [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
-      [differencesIn("Found by the proof:", differences ?? [], names)],
-      placesOf(proof, "the proof: the documents as they are now", journal),
-      ...nextSteps(result, invocation).map((part) => [part]),
-      [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
-    ],
-    page,
-  );
+  return [
+    [verdictOf(result, count, "they are as in the run"), { text: sent, paint: "faint" }],
+    [targetsOf(plan, applied.documents)],
+    [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
+    [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
+    [differencesIn("Found by the proof:", differences ?? [], names)],
+    placesOf(proof, "the proof: the documents as they are now", journal),
+    ...nextSteps(result, invocation).map((part) => [part]),
+    [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
+  ];
 }
 
 /** The names and ids of the datasets that received documents, so that you can find them at the service. */

@@ -3,6 +3,7 @@ import { countText, rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Surroundings } from "../cli/command.js";
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { renderRun, renderWork } from "../cli/progress-text.js";
 import type { Rendering } from "../cli/progress-view.js";
 import { pageFor, terminalText } from "../cli/text.js";
@@ -14,7 +15,7 @@ import { emptyRestoreProgress, type RestoreResult, restoreResult } from "../rest
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
-import { renderPlan, renderRestored } from "./restore/plan.js";
+import { planOutline, restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
 import { keyFrom, paceOptions, pause, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
@@ -205,8 +206,8 @@ async function restore(
   const wishes = { ...nothing, addManualEdits: false };
   const settings = { ...settingsFrom(given, environment), ...backup, ...wishes, progress: emptyRestoreProgress() };
   const ask = async (planned: RestoreResult) => {
-    if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
+    if (args.yes && !args.quiet) stderr.write(`${renderParagraphs(planOutline(planned), pageFor(stderr, env))}\n\n`);
     return askToApply(planned, args.yes, environment);
   };
-  return workAndPrint({ settings, execute: restoreLost, ask, render: renderRestored, guard }, environment);
+  return workAndPrint({ settings, execute: restoreLost, ask, outline: restoredOutline, guard }, environment);
 }

@@ -10,7 +10,7 @@ import {
   restoreResult,
 } from "../restore/lost/restore-options.js";
 import type { FindOptions } from "../store/find-named.js";
-import { renderRestored } from "./restore/plan.js";
+import { restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
@@ -75,7 +75,7 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
       const wishes = { to, addManualEdits, plan, planOut };
       const settings = { ...settingsFrom(args, environment), ...place, ...wishes, progress: emptyRestoreProgress() };
       const ask = (planned: RestoreResult) => askToApply(planned, yes, environment);
-      return workAndPrint({ settings, execute: await load(), ask, render: renderRestored }, environment);
+      return workAndPrint({ settings, execute: await load(), ask, outline: restoredOutline }, environment);
     },
   });
 }

@@ -1,14 +1,6 @@
 import { countText, lostText, numberText } from "../../amounts.js";
-import {
-  commandsBelow,
-  type Entry,
-  firstOf,
-  type Paragraphs,
-  type Part,
-  renderParagraphs,
-  titled,
-} from "../../cli/outline.js";
-import { type Page, terminalText } from "../../cli/text.js";
+import { commandsBelow, type Entry, firstOf, type Paragraphs, type Part, titled } from "../../cli/outline.js";
+import { terminalText } from "../../cli/text.js";
 import {
   type ChildRestore,
   type ChunkRestore,
@@ -31,31 +23,28 @@ import { applyCommand, mustKnow, placeOf, placesOf, refusalsIn, troublesIn, unap
 /** Maximum documents, rows to write of each, and other rows of each to show. */
 const most = { documents: 100, written: 50, others: 10 };
 
-/** Renders the plan of a restore. Without an invocation, it shows no commands, because a question follows. */
-export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
+/** The plan of a restore, for people. Without an invocation, it shows no commands, because a question follows. */
+export function planOutline(result: RestoreResult, invocation?: Invocation): Paragraphs {
   const { run, base_url, against, plan, counts } = result;
   const target = against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);
   const head = `Run ${run.run_id} of job ${run.job}, compared with ${target}.`;
   if (result.status === "nothing to restore")
-    return renderParagraphs([[head], [{ head: "nothing to restore", paint: "good", text: nothingText(result) }]], page);
+    return [[head], [{ head: "nothing to restore", paint: "good", text: nothingText(result) }]];
   const shown = plan.documents.filter(({ refused, losses, restores, listed }) => {
     return refused !== null || losses.length + restores.length + listed.length > 0;
   });
   const isTexts = shown.some(({ restores, listed }) => restores.length + listed.length > 0);
-  return renderParagraphs(
+  return [
     [
-      [
-        head,
-        `${lostText(result.lost, result.manual_edits)}.`,
-        isTexts && { text: "- text now · + text after the restore", paint: "faint" },
-      ],
-      ...firstOf(shown, most.documents, documentEntry, "more document").map((part) => [part]),
-      totals(result),
-      [(counts.rows > 0 || (invocation === undefined && isTexts)) && warnings],
-      ...(invocation === undefined ? [] : nextSteps(result, invocation)),
+      head,
+      `${lostText(result.lost, result.manual_edits)}.`,
+      isTexts && { text: "- text now · + text after the restore", paint: "faint" },
     ],
-    page,
-  );
+    ...firstOf(shown, most.documents, documentEntry, "more document").map((part) => [part]),
+    totals(result),
+    [(counts.rows > 0 || (invocation === undefined && isTexts)) && warnings],
+    ...(invocation === undefined ? [] : nextSteps(result, invocation)),
+  ];
 }
 
 function nothingText({ plan, lost }: RestoreResult): string {
@@ -250,11 +239,11 @@ function undecided(invocation: Invocation): Invocation {
   return withoutOption(withoutSwitches(invocation, ["manual-edits"]), "plan");
 }
 
-/** Renders the result of a restore: the verdict, every missing row and why, the findings of the proof, and the paths. */
-export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
+/** The result of a restore, for people: the verdict, every missing row and why, the findings of the proof, and the paths. */
+export function restoredOutline(result: RestoreResult, invocation: Invocation): Paragraphs {
   const { status, applied, plan, differences, undo, journal } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
-    return renderPlan(result, page, invocation);
+    return planOutline(result, invocation);
   const refused = refusalsIn(plan.documents, "refused: ");
   const failed = applied.rows.filter(isMissing).map((row) => {
     const { document_id: id, outcome, reason } = row;
@@ -275,22 +264,19 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const isWritten = applied.rows.length > 0 || applied.writes > 0;
   const again =
     refused.length + failed.length > 0 && commandsBelow("Once the cause is gone:", applyCommand(invocation));
-  return renderParagraphs(
+  return [
     [
-      [
-        isWritten ? verdict(result, left.length) : nothingWritten(refused.length, left.length),
-        isWritten && { text: costText(result), paint: "faint" },
-      ],
-      [troublesIn("Not restored:", missing, names, { documents: 100, rows: 10 })],
-      [troublesIn("Found by the proof:", found, names, { documents: 100, rows: 100 })],
-      [again],
-      decide(plan, invocation),
-      [others > 0 && without],
-      placesOf(undo, "the undo: the documents before the first write", journal),
-      [isWritten && keepText],
+      isWritten ? verdict(result, left.length) : nothingWritten(refused.length, left.length),
+      isWritten && { text: costText(result), paint: "faint" },
     ],
-    page,
-  );
+    [troublesIn("Not restored:", missing, names, { documents: 100, rows: 10 })],
+    [troublesIn("Found by the proof:", found, names, { documents: 100, rows: 100 })],
+    [again],
+    decide(plan, invocation),
+    [others > 0 && without],
+    placesOf(undo, "the undo: the documents before the first write", journal),
+    [isWritten && keepText],
+  ];
 }
 
 function verdict(result: RestoreResult, missed: number): Entry {

@@ -2,22 +2,23 @@ import { countText } from "../../amounts.js";
 import type { Environment } from "../../cli/command.js";
 import type { Dialogue } from "../../cli/dialogue.js";
 import { dialogueFrom } from "../../cli/options.js";
-import { type Page, pageFor } from "../../cli/text.js";
+import { type Paragraphs, renderParagraphs } from "../../cli/outline.js";
+import { pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan } from "../../compare/lost/restore-plan.js";
 import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
 import { nameText } from "../../words.js";
-import { needsDecision, renderPlan } from "./plan.js";
+import { needsDecision, planOutline } from "./plan.js";
 
 /** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
 export function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const ask = (dialogue: Dialogue) => askAbout(planned, dialogue);
-  return confirmPlan((page) => renderPlan(planned, page), ask, yes, environment);
+  return confirmPlan(() => planOutline(planned), ask, yes, environment);
 }
 
 /** Prints a plan, and asks about it at the terminal. If it is `confirmed` already, it does neither. */
 export async function confirmPlan(
-  render: (page: Page) => string,
+  outline: () => Paragraphs,
   ask: (dialogue: Dialogue) => Promise<Confirmed>,
   confirmed: boolean,
   environment: Environment,
@@ -25,7 +26,7 @@ export async function confirmPlan(
   const { stderr, env } = environment;
   const dialogue = confirmed ? undefined : await dialogueFrom(environment, "Nothing was written.");
   if (dialogue === undefined) return { go: true };
-  stderr.write(`${render(pageFor(stderr, env))}\n\n`);
+  stderr.write(`${renderParagraphs(outline(), pageFor(stderr, env))}\n\n`);
   return ask(dialogue);
 }
 

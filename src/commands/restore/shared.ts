@@ -10,9 +10,9 @@ import {
   outOption,
   type runPositional,
 } from "../../cli/options.js";
+import { type Paragraphs, renderParagraphs } from "../../cli/outline.js";
 import { progressOfRun, renderWork, within } from "../../cli/progress-text.js";
 import type { Rendering } from "../../cli/progress-view.js";
-import type { Page } from "../../cli/text.js";
 import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
@@ -121,7 +121,7 @@ interface Work<Settings, Result> {
   /** Restores or copies. Calls `confirm` before the first write. */
   readonly execute: (options: Settings & { readonly confirm: Confirm<Result> }) => Promise<Result>;
   readonly ask: Confirm<Result>;
-  readonly render: (ended: Result, page: Page, next: Invocation) => string;
+  readonly outline: (ended: Result, next: Invocation) => Paragraphs;
   /** For guard, which says itself how to go on: the command for that, and the result around that of the restore. */
   readonly guard?: { readonly next: Invocation; readonly result: (ended: Result) => object };
 }
@@ -131,7 +131,7 @@ export async function workAndPrint<
   Settings extends { readonly progress: WriteProgress; readonly apply: boolean },
   Result extends RestoreResult | CopyResult,
 >(work: Work<Settings, Result>, environment: Environment): Promise<number> {
-  const { settings, render, guard = { next: environment.invocation(), result: (ended) => ended } } = work;
+  const { settings, outline, guard = { next: environment.invocation(), result: (ended) => ended } } = work;
   const { print, view } = environment;
   const ended = await watchWork(work, environment).catch((error: unknown) => {
     const isWriting = ["writing", "proving"].includes(settings.progress.step);
@@ -143,7 +143,7 @@ export async function workAndPrint<
   if (settings.apply && status === "planned" && applied === null)
     throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
   const achieved = applied === null ? undefined : "the restore is done";
-  await print(guard.result(ended), (page) => render(ended, page, guard.next), achieved);
+  await print(guard.result(ended), (page) => renderParagraphs(outline(ended, guard.next), page), achieved);
   return exitCodeOf(ended);
 }
 
