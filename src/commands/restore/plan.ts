@@ -1,5 +1,5 @@
 import { countText, lostText, numberText } from "../../amounts.js";
-import { commandsBelow, type Entry, firstOf, type Paragraphs, type Part, titled } from "../../cli/outline.js";
+import { commandsBelow, type Entry, faint, firstOf, type Paragraphs, type Part, titled } from "../../cli/outline.js";
 import { terminalText } from "../../cli/text.js";
 import {
   type ChildRestore,
@@ -14,7 +14,7 @@ import {
   type WhyListed,
 } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
-import { isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
+import { type Applied, isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { sidesOf } from "../diff/table.js";
@@ -35,11 +35,7 @@ export function planOutline(result: RestoreResult, invocation?: Invocation): Par
   });
   const isTexts = shown.some(({ restores, listed }) => restores.length + listed.length > 0);
   return [
-    [
-      head,
-      `${lostText(result.lost, result.manual_edits)}.`,
-      isTexts && { text: "- text now · + text after the restore", paint: "faint" },
-    ],
+    [head, `${lostText(result.lost, result.manual_edits)}.`, faint(isTexts && "- text now · + text after the restore")],
     ...firstOf(shown, most.documents, documentEntry, "more document").map((part) => [part]),
     totals(result),
     [(counts.rows > 0 || (invocation === undefined && isTexts)) && warnings],
@@ -121,8 +117,8 @@ function documentEntry(document: DocumentPlan): Entry {
       listedAs("Found inside a current chunk, so left alone:", "found inside"),
       listedAs("Left alone:", "cannot be restored", "left out"),
       titled("Cannot be brought back:", firstOf(losses, most.others, goneText)),
-      lost > manual_edits && { text: unproved, paint: "faint" },
-      present > 0 && { text: `still there: ${countText(present, "manual edit")}`, paint: "faint" },
+      faint(lost > manual_edits && unproved),
+      faint(present > 0 && `still there: ${countText(present, "manual edit")}`),
     ],
   };
 }
@@ -133,7 +129,7 @@ function chunkEntry({ position, chunk_id, edit, evidence, target, texts, disable
     text: `${verb} ${placeOf({ level: "chunk", position, id: chunk_id })}`,
     paint: verb === "add" ? "good" : "strong",
     below: [
-      ...remarks(
+      ...[
         editText(edit),
         evidenceText(evidence, texts === null ? "disabled" : edit?.kind),
         target !== null && `its id is now ${terminalText(target.id, 80)}`,
@@ -141,7 +137,7 @@ function chunkEntry({ position, chunk_id, edit, evidence, target, texts, disable
         verb === "disable" && terminalText(target?.content ?? "", 80),
         target?.status === "error" && "the chunk there is in error, and is repaired",
         texts !== null && disable && "it is disabled afterwards",
-      ),
+      ].map(faint),
       ...(texts === null ? [] : textParts(target, texts)),
       ...children.map(childEntry),
     ],
@@ -154,7 +150,7 @@ function childEntry({ child_id: id, position, edit, evidence, content, twin }: C
   return {
     text: `${twin === null ? "add" : "replace"} ${place}`,
     paint: twin === null ? "good" : undefined,
-    below: [...remarks(editText(edit), evidenceText(evidence, edit.kind), end), ...textParts(twin, { content })],
+    below: [...[editText(edit), evidenceText(evidence, edit.kind), end].map(faint), ...textParts(twin, { content })],
   };
 }
 
@@ -166,14 +162,10 @@ function lossEntry(loss: ListedLoss): Entry {
     text: placeOf(loss),
     paint: "warn",
     below: [
-      ...remarks(editText(edit), terminalText(reason, 400), choice === null ? "kbdump cannot restore it" : known),
+      ...[editText(edit), terminalText(reason, 400), choice === null ? "kbdump cannot restore it" : known].map(faint),
       ...textParts(current, { content, answer }),
     ],
   };
-}
-
-function remarks(...sentences: readonly (string | false)[]): readonly Part[] {
-  return sentences.map((text) => text && { text, paint: "faint" });
 }
 
 /** Maximum characters of a text to show. */
@@ -244,48 +236,41 @@ export function restoredOutline(result: RestoreResult, invocation: Invocation): 
   const { status, applied, plan, differences, undo, journal } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
     return planOutline(result, invocation);
-  const refused = refusalsIn(plan.documents, "refused: ");
+  const { documents } = plan;
+  const refused = refusalsIn(documents, "refused: ");
   const failed = applied.rows.filter(isMissing).map((row) => {
     const { document_id: id, outcome, reason } = row;
     return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: remedies[outcome] };
   });
-  const listed = plan.documents.flatMap(({ document_id: id, listed }) => listed.map((row) => ({ id, row })));
-  // A row that needs a decision gets no next step, because one command below covers all such rows.
+  const listed = documents.flatMap(({ document_id: id, listed }) => listed.map((row) => ({ id, row })));
   const left = listed
     .filter(({ row }) => isMissed(row))
     .map(({ id, row }) => {
-      return { id, row, reason: `${row.why}: ${row.reason}`, next: row.choice === null ? "put it back by hand" : "" };
+      const next = row.choice === null ? "put it back by hand" : undefined; // one command below covers all others
+      return { id, row, reason: `${row.why}: ${row.reason}`, next };
     });
+  const missing = [...refused, ...failed, ...left];
   const found = (differences ?? []).map((row) => ({ id: row.document_id, row, reason: row.reason }));
+  const names = new Map(documents.map(({ document_id, document_name }) => [document_id, document_name]));
   const others = listed.length - left.length;
   const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
-  const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
-  const missing = [...refused, ...failed, ...left];
+  const [done, all] = [applied.rows.length - failed.length, applied.rows.length + left.length];
+  const isBefore = status === "proved" && all === 0;
+  const count = isBefore ? "everything was written before" : `${numberText(done)} of ${numberText(all)}`;
   const isWritten = applied.rows.length > 0 || applied.writes > 0;
-  const again =
-    refused.length + failed.length > 0 && commandsBelow("Once the cause is gone:", applyCommand(invocation));
+  const isRefused = refused.length + failed.length > 0;
   return [
-    [
-      isWritten ? verdict(result, left.length) : nothingWritten(refused.length, left.length),
-      isWritten && { text: costText(result), paint: "faint" },
-    ],
+    isWritten
+      ? [verdictOf(result, count, "nothing else changed"), faint(costText(result, applied))]
+      : [nothingWritten(refused.length, left.length)],
     [troublesIn("Not restored:", missing, names, { documents: 100, rows: 10 })],
     [troublesIn("Found by the proof:", found, names, { documents: 100, rows: 100 })],
-    [again],
+    [isRefused && commandsBelow("Once the cause is gone:", applyCommand(invocation))],
     decide(plan, invocation),
     [others > 0 && without],
     placesOf(undo, "the undo: the documents before the first write", journal),
     [isWritten && keepText],
   ];
-}
-
-function verdict(result: RestoreResult, missed: number): Entry {
-  const rows = result.applied?.rows ?? [];
-  const all = rows.length + missed;
-  if (result.status === "proved" && all === 0)
-    return { head: "restored", paint: "good", text: "everything was written before; proved" };
-  const done = numberText(rows.filter((row) => !isMissing(row)).length);
-  return verdictOf(result, `${done} of ${numberText(all)}`, "nothing else changed");
 }
 
 /** `nothing to write: 37 rows are left alone, 1 document is refused` */
@@ -298,16 +283,14 @@ function nothingWritten(refused: number, missed: number): Entry {
   return { head: "nothing to write", paint: "warn", text: texts.join(", ") };
 }
 
-function costText({ applied, counts, base_url }: RestoreResult): string {
-  const isWhole = applied?.rows.every(({ outcome }) => outcome === "written") ?? false;
+function costText({ counts, base_url }: RestoreResult, { rows, writes }: Applied): string {
+  const isWhole = rows.every(({ outcome }) => outcome === "written");
   const embedded = `${isWhole ? "" : "at most "}${countText(counts.characters, "character")} embedded`;
-  const sent = `${countText(applied?.writes ?? 0, "write request")} to ${terminalText(base_url)}`;
+  const sent = `${countText(writes, "write request")} to ${terminalText(base_url)}`;
   return counts.characters === 0 ? sent : `${sent}, ${embedded}`;
 }
 
-const remedies: Readonly<Record<RowOutcome, string>> = {
-  written: "",
-  there: "",
+const remedies: Readonly<Partial<Record<RowOutcome, string>>> = {
   "changed meanwhile": "look at it in the service, then plan again",
   failed: "run the command again; nothing is written twice",
   "still enabled": "run the command again; the service accepts no change of a chunk for 10 minutes after the last one",

@@ -1,5 +1,5 @@
 import { countText } from "../../amounts.js";
-import { type Entry, firstOf, type Part, titled } from "../../cli/outline.js";
+import { type Entry, faint, firstOf, type Part, titled } from "../../cli/outline.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
 import { messageText, terminalText } from "../../cli/text.js";
 import type { CopyDifference } from "../../restore/copy/copy-result.js";
@@ -60,7 +60,7 @@ export interface Trouble {
   readonly row: PositionedRow | null;
   readonly reason: string;
   /** The next step, unless the reason or a command below says it. */
-  readonly next?: string;
+  readonly next?: string | undefined;
 }
 
 type Names = ReadonlyMap<string, string | null>;
@@ -92,7 +92,7 @@ export function troublesIn(
 
 function partOf({ row, reason, next }: Trouble): Entry {
   const text = messageText(reason, 400);
-  const step = next && ({ text: `→ ${next}`, paint: "faint" } as const);
+  const step = next && faint(`→ ${next}`);
   return row === null ? { text, below: [step] } : { text: placeOf(row), below: [text, step] };
 }
 
