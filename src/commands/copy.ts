@@ -59,9 +59,8 @@ const options = {
   },
   ...writeOptions,
   concurrency: {
+    ...writeOptions.concurrency,
     default: "4", // low, because the service embeds every chunk that it receives while people use it
-    value: "N",
-    group: "Advanced",
     describe: "maximum concurrent requests and documents, 1 to 64; default: 4",
   },
 } as const satisfies Options;

@@ -45,7 +45,6 @@ const options = {
     describe: "base URL of the service; default: the one that the run came from",
   },
   ...writeOptions,
-  concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
 type RestoreArguments = Arguments<typeof runPositional & typeof options>;

@@ -12,7 +12,7 @@ import {
 } from "../../cli/options.js";
 import { type Paragraphs, renderParagraphs } from "../../cli/outline.js";
 import { progressOfRun, renderWork, within } from "../../cli/progress-text.js";
-import type { Rendering } from "../../cli/progress-view.js";
+import type { Rendering, View } from "../../cli/progress-view.js";
 import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
@@ -65,10 +65,10 @@ export const writeOptions = {
   ...outOption,
   "allow-http": { ...allowHttp, default: false },
   ...paceOptions,
+  concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
 export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
-  readonly concurrency?: unknown;
   readonly to?: string | undefined;
 };
 
@@ -126,49 +126,50 @@ interface Work<Settings, Result> {
   readonly guard?: { readonly next: Invocation; readonly result: (ended: Result) => object };
 }
 
-/** Executes a restore or a copy, prints its result, and returns the exit code. Throws InterruptedError if the user refused the plan. */
-export async function workAndPrint<
-  Settings extends { readonly progress: WriteProgress; readonly apply: boolean },
-  Result extends RestoreResult | CopyResult,
->(work: Work<Settings, Result>, environment: Environment): Promise<number> {
-  const { settings, outline, guard = { next: environment.invocation(), result: (ended) => ended } } = work;
-  const { print, view } = environment;
-  const ended = await watchWork(work, environment).catch((error: unknown) => {
+interface WorkSettings {
+  readonly progress: WriteProgress;
+  readonly apply: boolean;
+}
+
+/**
+ * Executes a restore or a copy, prints its result, with the folders of runs under the names that users know, and returns the exit
+ * code. Throws InterruptedError if the user refused the plan.
+ */
+export async function workAndPrint<Settings extends WorkSettings, Result extends RestoreResult | CopyResult>(
+  work: Work<Settings, Result>,
+  { names, print, view, invocation }: Environment,
+): Promise<number> {
+  const { settings, outline, guard = { next: invocation(), result: (ended) => ended } } = work;
+  const ended = await watchWork(work, view).catch((error: unknown) => {
     const isWriting = ["writing", "proving"].includes(settings.progress.step);
     if (work.guard || !(error instanceof InterruptedError) || !isWriting) throw error;
     throw error.with("what was written is in the journal; run the same command to continue");
   });
-  const { status, applied, warnings } = ended;
+  const { status, applied, warnings, run } = ended;
   for (const warning of warnings) view.log("warn", warning);
   if (settings.apply && status === "planned" && applied === null)
     throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
+  const against = "against" in ended && ended.against !== null ? { against: names(ended.against) } : {};
+  const named = { ...ended, run: withFolderName(run, names), ...against };
   const achieved = applied === null ? undefined : "the restore is done";
-  await print(guard.result(ended), (page) => renderParagraphs(outline(ended, guard.next), page), achieved);
+  await print(guard.result(named), (page) => renderParagraphs(outline(named, guard.next), page), achieved);
   return exitCodeOf(ended);
 }
 
-/**
- * Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users
- * know.
- */
-async function watchWork<
-  Settings extends { readonly progress: WriteProgress },
-  Result extends RestoreResult | CopyResult,
->({ settings, execute, ask }: Work<Settings, Result>, { names, view }: Environment): Promise<Result> {
+/** Shows the progress, but not while a question is on the terminal. */
+function watchWork<Settings extends WorkSettings, Result>(
+  { settings, execute, ask }: Work<Settings, Result>,
+  view: View,
+): Promise<Result> {
   const watch = () => view.watch(renderWrites(settings.progress));
-  const named = (result: Result): Result => ({
-    ...result,
-    run: withFolderName(result.run, names),
-    ...("against" in result && result.against !== null ? { against: names(result.against) } : {}),
-  });
   let unwatch = watch();
   const confirm = (planned: Result) => {
     unwatch();
-    return ask(named(planned)).finally(() => {
+    return ask(planned).finally(() => {
       unwatch = watch();
     });
   };
-  return named(await execute({ ...settings, confirm }).finally(() => unwatch()));
+  return execute({ ...settings, confirm }).finally(() => unwatch());
 }
 
 type WriteProgress = Omit<Partial<RestoreProgress & CopyProgress>, "step"> & { readonly step: string };
