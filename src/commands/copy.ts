@@ -31,7 +31,7 @@ import { nameAndId, nameText } from "../words.js";
 import { askToSend, confirmPlan } from "./restore/questions.js";
 import {
   applyCommand,
-  differencesIn,
+  documentTrouble,
   mustKnow,
   placesOf,
   refusalsIn,
@@ -282,7 +282,7 @@ export function copiedOutline(result: CopyResult, invocation: Invocation): Parag
     [targetsOf(plan, applied.documents)],
     [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
     [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
-    [differencesIn("Found by the proof:", differences ?? [], names)],
+    [troublesIn("Found by the proof:", differences ?? [], names, { documents: most, rows: most })],
     placesOf(proof, "the proof: the documents as they are now", journal),
     ...nextSteps(result, invocation).map((part) => [part]),
     [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
@@ -302,10 +302,10 @@ function targetsOf({ datasets }: CopyPlan, copied: readonly CopiedDocument[]): P
 }
 
 /** A document that was not completely copied: first why, then its failed rows. */
-function troublesOf({ document_id: id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
+function troublesOf({ document_id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
   if (outcome === "restored") return [];
-  const rows = failed.map((row) => ({ id, row, reason: row.reason }));
-  return [{ id, row: null, reason: `${outcome}: ${reason ?? "no reason is known"}` }, ...rows];
+  const why = documentTrouble(document_id, `${outcome}: ${reason ?? "no reason is known"}`);
+  return [why, ...failed.map((row) => ({ ...row, document_id }))];
 }
 
 function nextSteps({ applied, status, differences }: CopyResult, invocation: Invocation): readonly Part[] {

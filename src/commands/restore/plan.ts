@@ -239,18 +239,15 @@ export function restoredOutline(result: RestoreResult, invocation: Invocation): 
   const { documents } = plan;
   const refused = refusalsIn(documents, "refused: ");
   const failed = applied.rows.filter(isMissing).map((row) => {
-    const { document_id: id, outcome, reason } = row;
-    return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: remedies[outcome] };
+    const reason = `${row.outcome}: ${row.reason ?? "no reason is known"}`;
+    return { ...row, reason, next: remedies[row.outcome] };
   });
-  const listed = documents.flatMap(({ document_id: id, listed }) => listed.map((row) => ({ id, row })));
-  const left = listed
-    .filter(({ row }) => isMissed(row))
-    .map(({ id, row }) => {
-      const next = row.choice === null ? "put it back by hand" : undefined; // one command below covers all others
-      return { id, row, reason: `${row.why}: ${row.reason}`, next };
-    });
+  const listed = documents.flatMap(({ document_id, listed }) => listed.map((row) => ({ ...row, document_id })));
+  const left = listed.filter(isMissed).map((row) => {
+    const next = row.choice === null ? "put it back by hand" : undefined; // one command below covers all others
+    return { ...row, reason: `${row.why}: ${row.reason}`, next };
+  });
   const missing = [...refused, ...failed, ...left];
-  const found = (differences ?? []).map((row) => ({ id: row.document_id, row, reason: row.reason }));
   const names = new Map(documents.map(({ document_id, document_name }) => [document_id, document_name]));
   const others = listed.length - left.length;
   const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
@@ -264,7 +261,7 @@ export function restoredOutline(result: RestoreResult, invocation: Invocation): 
       ? [verdictOf(result, count, "nothing else changed"), faint(costText(result, applied))]
       : [nothingWritten(refused.length, left.length)],
     [troublesIn("Not restored:", missing, names, { documents: 100, rows: 10 })],
-    [troublesIn("Found by the proof:", found, names, { documents: 100, rows: 100 })],
+    [troublesIn("Found by the proof:", differences ?? [], names, { documents: 100, rows: 100 })],
     [isRefused && commandsBelow("Once the cause is gone:", applyCommand(invocation))],
     decide(plan, invocation),
     [others > 0 && without],
