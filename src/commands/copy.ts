@@ -18,6 +18,7 @@ import {
   wishedName,
 } from "../restore/copy/copy-plan.js";
 import {
+  type Copied,
   type CopiedDocument,
   type CopyResult,
   type CopyRun,
@@ -284,7 +285,7 @@ export function copiedOutline(result: CopyResult, invocation: Invocation): Parag
     [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
     [troublesIn("Found by the proof:", differences ?? [], names, { documents: most, rows: most })],
     placesOf(proof, "the proof: the documents as they are now", journal),
-    ...nextSteps(result, invocation).map((part) => [part]),
+    ...nextSteps(result, applied, invocation),
     [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
   ];
 }
@@ -308,15 +309,13 @@ function troublesOf({ document_id, outcome, reason, failed }: CopiedDocument): r
   return [why, ...failed.map((row) => ({ ...row, document_id }))];
 }
 
-function nextSteps({ applied, status, differences }: CopyResult, invocation: Invocation): readonly Part[] {
+function nextSteps({ status, differences }: CopyResult, applied: Copied, invocation: Invocation): Paragraphs {
   const again = applyCommand(withoutOption(invocation, "dataset", "new")); // new would start another copy
-  const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
-  const isUnproved = status === "partial" && differences === null;
-  const mends = isUnproved || (applied !== null && isIncomplete(applied));
+  const mends = isIncomplete(applied) || (status === "partial" && differences === null);
+  const isWhole = applied.documents.every(({ outcome }) => outcome === "restored");
+  const replaces = isWhole && status === "different";
   return [
-    mends && commandsBelow("Once the cause is gone, run this again; nothing is written twice:", again),
-    !isMissing &&
-      status === "different" &&
-      commandsBelow("To restore a document again, delete its copy at the service, then run:", again),
+    [mends && commandsBelow("Once the cause is gone, run this again; nothing is written twice:", again)],
+    [replaces && commandsBelow("To restore a document again, delete its copy at the service, then run:", again)],
   ];
 }
