@@ -247,27 +247,33 @@ export function restoredOutline(result: RestoreResult, invocation: Invocation): 
     const next = row.choice === null ? "put it back by hand" : undefined; // one command below covers all others
     return { ...row, reason: `${row.why}: ${row.reason}`, next };
   });
-  const missing = [...refused, ...failed, ...left];
   const names = new Map(documents.map(({ document_id, document_name }) => [document_id, document_name]));
   const others = listed.length - left.length;
   const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
-  const [done, all] = [applied.rows.length - failed.length, applied.rows.length + left.length];
-  const isBefore = status === "proved" && all === 0;
-  const count = isBefore ? "everything was written before" : `${numberText(done)} of ${numberText(all)}`;
-  const isWritten = applied.rows.length > 0 || applied.writes > 0;
   const isRefused = refused.length + failed.length > 0;
   return [
-    isWritten
-      ? [verdictOf(result, count, "nothing else changed"), faint(costText(result, applied))]
-      : [nothingWritten(refused.length, left.length)],
-    [troublesIn("Not restored:", missing, names, { documents: 100, rows: 10 })],
+    isWritten(applied) ? writtenParts(result, applied, left.length) : [nothingWritten(refused.length, left.length)],
+    [troublesIn("Not restored:", [...refused, ...failed, ...left], names, { documents: 100, rows: 10 })],
     [troublesIn("Found by the proof:", differences ?? [], names, { documents: 100, rows: 100 })],
     [isRefused && commandsBelow("Once the cause is gone:", applyCommand(invocation))],
     decide(plan, invocation),
     [others > 0 && without],
     placesOf(undo, "the undo: the documents before the first write", journal),
-    [isWritten && keepText],
+    [isWritten(applied) && keepText],
   ];
+}
+
+function isWritten({ rows, writes }: Applied): boolean {
+  return rows.length > 0 || writes > 0;
+}
+
+/** The verdict and the cost. `missed`: how many rows were not even tried. */
+function writtenParts(result: RestoreResult, applied: Applied, missed: number): readonly Part[] {
+  const done = applied.rows.filter((row) => !isMissing(row)).length;
+  const all = applied.rows.length + missed;
+  const isBefore = result.status === "proved" && all === 0;
+  const count = isBefore ? "everything was written before" : `${numberText(done)} of ${numberText(all)}`;
+  return [verdictOf(result, count, "nothing else changed"), faint(costText(result, applied))];
 }
 
 /** `nothing to write: 37 rows are left alone, 1 document is refused` */
