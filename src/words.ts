@@ -24,9 +24,9 @@ export function shardText({ index, count }: ShardNumber): string {
 /** Maximum characters of a document name to show. Names are file names and can be just as long. */
 const longestName = 60;
 
-/** `"Handbook" (a8e0e5b5-…)`, on one line; only the id if there is no name. */
+/** `"Handbook" (a8e0e5b5-…)`, on one line; only the id if there is no name, or the id in its place. */
 export function nameAndId(name: string | null | undefined, id: string): string {
-  const known = nameText(name ?? "");
+  const known = name === id ? "" : nameText(name ?? "");
   return known === "" ? id : `${known} (${id})`;
 }
 

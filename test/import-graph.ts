@@ -108,5 +108,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // External data enters here: answers, manifests, job files, and files that an earlier process left in its work folder. Result
   // schemas describe the output; the build generates types and JSON Schemas from them.
   valibot:
-    /^(schema\.ts|against\/against-result\.ts$|store\/|demo\/write-routes\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(session|journal-(schema|file)|lost\/(plan-file|restore-options)|copy\/copy-(plan|result))\.ts$|compare\/(diff-result|lost\/restore-plan|proof\/prove)\.ts$|plan\/plan-result\.ts$|report\/report-result\.ts$|verify\/(check-files|findings)\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|against\/against-result\.ts$|store\/|demo\/write-routes\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(journal-(schema|file)|lost\/(plan-file|restore-options)|copy\/copy-(plan|result))\.ts$|compare\/(diff-result|lost\/restore-plan|proof\/prove)\.ts$|plan\/plan-result\.ts$|report\/report-result\.ts$|verify\/(check-files|findings)\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
 };

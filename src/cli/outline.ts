@@ -50,6 +50,11 @@ function layOut(parts: readonly Part[], page: Page, depth = 0): readonly string[
   });
 }
 
+/** A side remark. */
+export function faint(text: string | false): Part {
+  return text && { text, paint: "faint" };
+}
+
 /** A title with parts below it; nothing without parts. */
 export function titled(text: string, below: readonly Part[], paint?: keyof Paint): Part {
   return below.some(Boolean) && { text, below, paint };
@@ -64,8 +69,8 @@ export function firstOf<Item>(
   where = ": --json lists all",
 ): readonly Part[] {
   const more = items.length - most;
-  const rest = { text: `… and ${countText(more, noun)}${where}`, paint: "faint" } as const;
-  return [...items.slice(0, most).map((item) => partOf(item)), more > 0 && rest];
+  const rest = faint(more > 0 && `… and ${countText(more, noun)}${where}`);
+  return [...items.slice(0, most).map((item) => partOf(item)), rest];
 }
 
 /** A table of the first `most` rows, and a line that counts the others. */

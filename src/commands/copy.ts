@@ -1,9 +1,10 @@
 import { chunksText, countText, numberText } from "../amounts.js";
 import { defineCommand, type Environment, type Options } from "../cli/command.js";
+import type { Dialogue } from "../cli/dialogue.js";
 import { findOptionsFrom, runPositional } from "../cli/options.js";
-import { commandsBelow, type Entry, firstOf, firstRows, type Part, renderParagraphs, titled } from "../cli/outline.js";
+import { commandsBelow, type Entry, firstOf, firstRows, type Paragraphs, type Part, titled } from "../cli/outline.js";
 import { type Column, shortPath } from "../cli/table.js";
-import { type Page, terminalText } from "../cli/text.js";
+import { terminalText } from "../cli/text.js";
 import type { Problem } from "../errors.js";
 import {
   type CopyPlan,
@@ -17,8 +18,8 @@ import {
   wishedName,
 } from "../restore/copy/copy-plan.js";
 import {
+  type Copied,
   type CopiedDocument,
-  type CopyOptions,
   type CopyResult,
   type CopyRun,
   copyResult,
@@ -28,12 +29,13 @@ import {
 import type { Confirmed } from "../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption } from "../shell-text.js";
 import { nameAndId, nameText } from "../words.js";
-import { askToSend, openQuestions } from "./restore/questions.js";
+import { askToSend, confirmPlan } from "./restore/questions.js";
 import {
   applyCommand,
-  differencesIn,
+  documentTrouble,
   mustKnow,
   placesOf,
+  refusalsIn,
   type Trouble,
   troublesIn,
   verdictOf,
@@ -58,8 +60,8 @@ const options = {
   },
   ...writeOptions,
   concurrency: {
-    value: "N",
-    group: "Advanced",
+    ...writeOptions.concurrency,
+    default: "4", // low, because the service embeds every chunk that it receives while people use it
     describe: "maximum concurrent requests and documents, 1 to 64; default: 4",
   },
 } as const satisfies Options;
@@ -78,23 +80,14 @@ export function copyCommand(load: () => Promise<CopyRun>) {
       const { findRun } = await import("../store/find-run.js"); // slow to load; --help does not need it
       const folder = await findRun(args.run, findOptionsFrom(args, environment));
       const key = await keyFrom(args.keyEnv, environment.env);
-      const copy = await load();
-      const progress = emptyCopyProgress();
-      const { concurrency = usualConcurrency, ...more } = settingsFrom(args, environment);
       const baseUrl = args.to.replace(/\/+$/, "");
-      const settings = { ...more, concurrency, folder, key, progress, baseUrl, dataset: args.dataset };
-      const work = {
-        progress,
-        ask: (planned: CopyResult) => askToCopy(planned, args.yes, environment),
-        execute: (confirm: CopyOptions["confirm"]) => copy({ ...settings, confirm }),
-      };
-      return workAndPrint(work, renderCopied, args, environment);
+      const place = { folder, key, baseUrl, dataset: args.dataset };
+      const settings = { ...settingsFrom(args, environment), ...place, progress: emptyCopyProgress() };
+      const ask = (planned: CopyResult) => askToCopy(planned, args.yes, environment);
+      return workAndPrint({ settings, execute: await load(), ask, outline: copiedOutline }, environment);
     },
   });
 }
-
-/** Concurrent requests and documents. Low, because the service embeds every chunk that it receives while people use it. */
-const usualConcurrency = 4;
 
 export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).copyRun); // slow to load; --help does not need it
 
@@ -106,56 +99,40 @@ async function readDataset(given: string, path: string): Promise<string | Proble
 }
 
 /** Shows the plan and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */
-async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
+function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const { base_url, counts } = planned;
-  if (yes || counts.writes === 0) return { go: true };
-  const dialogue = await openQuestions(environment, (page) => renderCopyPlan(planned, page));
   const documents = countText(counts.documents, "document");
-  return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
+  const ask = async (dialogue: Dialogue) => ({ go: await askToSend(counts.writes, base_url, documents, dialogue) });
+  return confirmPlan(() => copyPlanOutline(planned), ask, yes || counts.writes === 0, environment);
 }
 
 /** Maximum datasets, documents, losses and problems to show. */
 const most = 20;
 
 /**
- * Renders the plan of a copy: each dataset with its documents, everything left out, totals, warnings, and the next commands.
+ * The plan of a copy, for people: each dataset with its documents, everything left out, totals, warnings, and the next commands.
  * Without an invocation, it shows no commands, because a question follows.
  */
-export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
+export function copyPlanOutline(result: CopyResult, invocation?: Invocation): Paragraphs {
   const { run, base_url, plan, counts } = result;
   const title = counts.writes > 0 ? "Write it:" : "Check again what is there:";
-  return renderParagraphs(
-    [
-      [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
-      ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
-      [troublesIn("Left out:", refusalsIn(plan), namesIn(plan), { documents: most, rows: 1 })],
-      totals(result),
-      [counts.documents > 0 && warnings],
-      [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
-    ],
-    page,
-  );
+  return [
+    [`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`],
+    ...firstOf(plan.datasets, most, datasetEntry, "more dataset").map((part) => [part]),
+    [troublesIn("Left out:", refusalsIn(documentsIn(plan)), namesIn(plan), { documents: most, rows: 1 })],
+    totals(result),
+    [counts.documents > 0 && warnings],
+    [invocation && counts.writes + counts.there > 0 && commandsBelow(title, applyCommand(invocation))],
+  ];
 }
 
-/** The documents that are left out. `verdict`: the beginning of each reason. */
-function refusalsIn(plan: CopyPlan, verdict = ""): readonly Trouble[] {
-  return documentsIn(plan).flatMap(({ document_id: id, refused }) =>
-    refused === null ? [] : [{ id, row: null, reason: verdict + refused }],
-  );
-}
-
-/** Names of datasets and documents by their ids in the dump; null for an unknown name. */
-function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | null> {
+/** Names of datasets and documents by their ids in the dump. */
+function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string> {
   const named = datasets.flatMap(({ dataset_id, dataset_name, documents }) => [
     [dataset_id, dataset_name] as const,
     ...documents.map(({ document_id, document_name }) => [document_id, document_name] as const),
   ]);
-  return new Map(named.map(([id, name]) => [id, knownName(name, id)]));
-}
-
-/** A document's or dataset's name; null if the service had none, and the dump has the id in its place. */
-function knownName(name: string, id: string): string | null {
-  return name === id ? null : name;
+  return new Map(named);
 }
 
 function totals({ counts, plan }: CopyResult): readonly Part[] {
@@ -190,7 +167,7 @@ function datasetEntry(plan: DatasetPlan): Entry {
   const isUsed = target.kind === "there" || isMade(plan);
   const inState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
   return {
-    text: nameAndId(knownName(name, id), terminalText(id, 80)),
+    text: nameAndId(name, terminalText(id, 80)),
     paint: "strong",
     below: [
       ...(isUsed ? factsOf(plan) : ["→ no dataset is made, because none of its documents is copied"]),
@@ -244,7 +221,7 @@ const columns: readonly Column<DocumentPlan>[] = [
 ];
 
 function nameOf({ document_name: name, document_id: id }: DocumentPlan): string {
-  return nameText(knownName(name, id) ?? "") || terminalText(id, 80);
+  return nameText(name === id ? "" : name) || terminalText(id, 80);
 }
 
 function remarkOn({ earlier, enabled, archived }: DocumentPlan): string {
@@ -285,13 +262,13 @@ function lossParts({ losses, documents }: DatasetPlan): readonly Part[] {
   return shared.length === 0 ? [] : ["Not copied:", ...firstOf(shared, most, partOf)];
 }
 
-/** Renders the result of a copy: the verdict, everything missing and why, the findings of the proof, and the next commands. */
-export function renderCopied(result: CopyResult, page: Page, invocation: Invocation): string {
+/** The result of a copy, for people: the verdict, everything missing and why, the findings of the proof, and the next commands. */
+export function copiedOutline(result: CopyResult, invocation: Invocation): Paragraphs {
   const { applied, plan, differences, proof, journal, base_url, run } = result;
-  if (applied === null) return renderCopyPlan(result, page, invocation);
+  if (applied === null) return copyPlanOutline(result, invocation);
   const names = namesIn(plan);
   const documents = documentsIn(plan);
-  const missing = [...refusalsIn(plan, "left out: "), ...applied.documents.flatMap(troublesOf)];
+  const missing = [...refusalsIn(documents, "left out: "), ...applied.documents.flatMap(troublesOf)];
   const outcomes = new Map(applied.documents.map(({ document_id, outcome }) => [document_id, outcome]));
   const isRestored = ({ document_id, earlier }: DocumentPlan) =>
     (outcomes.get(document_id) ?? earlier?.state) === "restored"; // by this run of the command, or by an earlier one
@@ -301,19 +278,16 @@ export function renderCopied(result: CopyResult, page: Page, invocation: Invocat
   const sent = `${countText(applied.writes, "write request")} to ${terminalText(base_url)}${earlier}`;
   const problemOf = (problem: string) => terminalText(problem, 400);
   const compare = { program: invocation.program, args: ["verify", shortPath(run.folder), "--against", base_url] };
-  return renderParagraphs(
-    [
-      [verdictOf(result, count, "they are as in the run"), { text: sent, paint: "faint" }],
-      [targetsOf(plan, applied.documents)],
-      [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
-      [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
-      [differencesIn("Found by the proof:", differences ?? [], names)],
-      placesOf(proof, "the proof: the documents as they are now", journal),
-      ...nextSteps(result, invocation).map((part) => [part]),
-      [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
-    ],
-    page,
-  );
+  return [
+    [verdictOf(result, count, "they are as in the run"), { text: sent, paint: "faint" }],
+    [targetsOf(plan, applied.documents)],
+    [titled("Not made as planned:", firstOf(applied.problems, most, problemOf), "strong")],
+    [troublesIn("Not restored:", missing, names, { documents: most, rows: 10 })],
+    [troublesIn("Found by the proof:", differences ?? [], names, { documents: most, rows: most })],
+    placesOf(proof, "the proof: the documents as they are now", journal),
+    ...nextSteps(result, applied, invocation),
+    [restored > 0 && commandsBelow("Compare the run with the service at any time:", commandText(compare))],
+  ];
 }
 
 /** The names and ids of the datasets that received documents, so that you can find them at the service. */
@@ -329,21 +303,19 @@ function targetsOf({ datasets }: CopyPlan, copied: readonly CopiedDocument[]): P
 }
 
 /** A document that was not completely copied: first why, then its failed rows. */
-function troublesOf({ document_id: id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
+function troublesOf({ document_id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
   if (outcome === "restored") return [];
-  const rows = failed.map((row) => ({ id, row, reason: row.reason }));
-  return [{ id, row: null, reason: `${outcome}: ${reason ?? "no reason is known"}` }, ...rows];
+  const why = documentTrouble(document_id, `${outcome}: ${reason ?? "no reason is known"}`);
+  return [why, ...failed.map((row) => ({ ...row, document_id }))];
 }
 
-function nextSteps({ applied, status, differences }: CopyResult, invocation: Invocation): readonly Part[] {
+function nextSteps({ status, differences }: CopyResult, applied: Copied, invocation: Invocation): Paragraphs {
   const again = applyCommand(withoutOption(invocation, "dataset", "new")); // new would start another copy
-  const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
-  const isUnproved = status === "partial" && differences === null;
-  const mends = isUnproved || (applied !== null && isIncomplete(applied));
+  const mends = isIncomplete(applied) || (status === "partial" && differences === null);
+  const isWhole = applied.documents.every(({ outcome }) => outcome === "restored");
+  const replaces = isWhole && status === "different";
   return [
-    mends && commandsBelow("Once the cause is gone, run this again; nothing is written twice:", again),
-    !isMissing &&
-      status === "different" &&
-      commandsBelow("To restore a document again, delete its copy at the service, then run:", again),
+    [mends && commandsBelow("Once the cause is gone, run this again; nothing is written twice:", again)],
+    [replaces && commandsBelow("To restore a document again, delete its copy at the service, then run:", again)],
   ];
 }

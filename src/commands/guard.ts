@@ -3,26 +3,22 @@ import { countText, rowsText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Surroundings } from "../cli/command.js";
 import { checkJobIsNamed, durationOption } from "../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional } from "../cli/options.js";
+import { renderParagraphs } from "../cli/outline.js";
 import { renderRun, renderWork } from "../cli/progress-text.js";
 import type { Rendering } from "../cli/progress-view.js";
-import { type Page, pageFor, terminalText } from "../cli/text.js";
+import { pageFor, terminalText } from "../cli/text.js";
 import { InterruptedError, type Problem, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import type { Guarded, ReindexProgress } from "../restore/guard.js";
-import {
-  emptyRestoreProgress,
-  type RestoreOptions,
-  type RestoreResult,
-  restoreResult,
-} from "../restore/lost/restore-options.js";
+import { emptyRestoreProgress, type RestoreResult, restoreResult } from "../restore/lost/restore-options.js";
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
-import { renderPlan, renderRestored } from "./restore/plan.js";
+import { planOutline, restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { applyCommand } from "./restore/rows.js";
-import { keyFrom, paceOptions, pause, printEnded, settingsFrom, watchWork, writeOptions } from "./restore/shared.js";
+import { keyFrom, paceOptions, pause, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
@@ -131,10 +127,8 @@ async function guard(args: GuardArguments, environment: Environment): Promise<nu
     await waitForIndexing(guarded, args.interval, environment);
     const after = await backUp(guarded.job, environment);
     if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
-    const restored = await restore({ job: guarded.job, backup, key }, args, environment);
-    const render = (page: Page) => renderRestored(restored, page, next);
-    const whole = { backup, after: after.folder, restore: restored };
-    return await printEnded(restored, render, { apply: true }, environment, whole);
+    const result = (restored: RestoreResult) => ({ backup, after: after.folder, restore: restored });
+    return await restore(guarded.job, { folder: backup, key }, { next, result }, args, environment);
   } catch (error) {
     throw withNext(error, next);
   }
@@ -197,23 +191,23 @@ function withNext(error: unknown, next: Invocation): unknown {
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
+/** Restores what the backup in `folder` has, prints the result, and returns the exit code. */
 async function restore(
-  { job, backup, key }: { readonly job: Job; readonly backup: string; readonly key: string },
+  { service: { allowHttp, concurrency, maxRps } }: Job,
+  backup: { readonly folder: string; readonly key: string },
+  guard: { readonly next: Invocation; readonly result: (restored: RestoreResult) => object },
   args: GuardArguments,
   environment: Environment,
-): Promise<RestoreResult> {
+): Promise<number> {
   const { restoreLost } = await import("../restore/lost/restore-lost.js"); // slow to load
   const { stderr, env } = environment;
-  const { allowHttp, concurrency, maxRps } = job.service;
-  const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps };
-  const progress = emptyRestoreProgress();
+  const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps, document: [] };
   const nothing = { against: undefined, own: undefined, to: undefined, plan: undefined, planOut: undefined };
-  const chosen = { ...nothing, folder: backup, documents: [], addManualEdits: false };
-  const settings = { ...settingsFrom(given, environment), ...chosen, key, progress };
+  const wishes = { ...nothing, addManualEdits: false };
+  const settings = { ...settingsFrom(given, environment), ...backup, ...wishes, progress: emptyRestoreProgress() };
   const ask = async (planned: RestoreResult) => {
-    if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
+    if (args.yes && !args.quiet) stderr.write(`${renderParagraphs(planOutline(planned), pageFor(stderr, env))}\n\n`);
     return askToApply(planned, args.yes, environment);
   };
-  const execute = (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm });
-  return watchWork({ progress, ask, execute }, environment);
+  return workAndPrint({ settings, execute: restoreLost, ask, outline: restoredOutline, guard }, environment);
 }

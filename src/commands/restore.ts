@@ -10,7 +10,7 @@ import {
   restoreResult,
 } from "../restore/lost/restore-options.js";
 import type { FindOptions } from "../store/find-named.js";
-import { renderRestored } from "./restore/plan.js";
+import { restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
@@ -45,7 +45,6 @@ const options = {
     describe: "base URL of the service; default: the one that the run came from",
   },
   ...writeOptions,
-  concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
 type RestoreArguments = Arguments<typeof runPositional & typeof options>;
@@ -70,17 +69,12 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
     results: () => ({ restore: restoreResult }),
     check: async (args, surroundings) => [...(await problemsOf(args, surroundings)), ...wishProblems(args)],
     async run(args, environment) {
-      const { to, manualEdits: addManualEdits, plan, planOut } = args;
+      const { to, manualEdits: addManualEdits, plan, planOut, yes } = args;
       const place = await placeFrom(args, environment);
-      const restoreLost = await load();
-      const progress = emptyRestoreProgress();
-      const settings = { ...settingsFrom(args, environment), ...place, to, addManualEdits, plan, planOut, progress };
-      const work = {
-        progress,
-        ask: (planned: RestoreResult) => askToApply(planned, args.yes, environment),
-        execute: (confirm: RestoreOptions["confirm"]) => restoreLost({ ...settings, confirm }),
-      };
-      return workAndPrint(work, renderRestored, args, environment);
+      const wishes = { to, addManualEdits, plan, planOut };
+      const settings = { ...settingsFrom(args, environment), ...place, ...wishes, progress: emptyRestoreProgress() };
+      const ask = (planned: RestoreResult) => askToApply(planned, yes, environment);
+      return workAndPrint({ settings, execute: await load(), ask, outline: restoredOutline }, environment);
     },
   });
 }

@@ -17,7 +17,7 @@ import { orNull, result } from "../schema.js";
 
 import type { RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";
-import { differencesIn } from "./restore/rows.js";
+import { troublesIn } from "./restore/rows.js";
 
 const epilog = `Examples:
   kbdump verify nightly
@@ -226,7 +226,7 @@ export function renderVerification({ findings, finding_count, checked, against }
         verdict,
         ...(against ? [againstVerdict(against), ...against.notes.map(noteOf)] : []),
       ],
-      [against && differencesIn("Differences:", against.differences, new Map())],
+      [against && troublesIn("Differences:", against.differences, new Map(), { documents: 20, rows: 20 })],
     ],
     page,
   );

@@ -4,11 +4,9 @@ import type { Client } from "../client/open-client.js";
 import { openWriter } from "../client/write/writer.js";
 import type { Dump } from "../dump/open-dump.js";
 import { isRunId, restoreFolderOf } from "../dump/run-id.js";
-import { exitCodes } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { makeFolder, refuseLink } from "../files/files.js";
 import { settingNames } from "../job/open-service.js";
-import { listOf, orNull, result, text } from "../schema.js";
 import { entriesOf, isToken } from "../store/folder/fence.js";
 import { lockJob } from "../store/folder/lock.js";
 import { type Journal, openJournal } from "./journal.js";
@@ -127,18 +125,4 @@ async function refuseLinksIn(folder: string): Promise<void> {
 async function isLatest(path: string): Promise<boolean> {
   const target = await readlink(path).catch(() => "");
   return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));
-}
-
-/** The members shared by the results of a restore and a copy. */
-export const sharedMembers = {
-  run: result({ folder: text, job: text, run_id: text }),
-  base_url: text,
-  journal: orNull(text),
-  warnings: listOf(text),
-};
-
-/** The exit code of a restore or a copy. A plan exits with 0, even if it skips rows. */
-export function exitCodeOf({ status }: { readonly status: string }): number {
-  if (status === "different") return exitCodes.differences;
-  return status === "partial" ? exitCodes.partial : exitCodes.complete;
 }

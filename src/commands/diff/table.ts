@@ -1,6 +1,6 @@
 import { chunksText, countText, lostText, replacedText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
-import { type Entry, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
+import { type Entry, faint, type Paragraphs, type Part, renderParagraphs, titled } from "../../cli/outline.js";
 import { layOutTable } from "../../cli/table.js";
 import { type Page, type Paint, plain, terminalText } from "../../cli/text.js";
 import type {
@@ -118,10 +118,6 @@ async function sectionsOf(diff: RunDiff, changes: Changes, words: boolean): Prom
   }
   const moved = diff.counts.chunks.moved + diff.counts.child_chunks.moved;
   return [...paragraphs, [moved > 0 && faint(`${moved} moved; --format csv or json lists them`)]];
-}
-
-function faint(text: string): Entry {
-  return { text, paint: "faint" };
 }
 
 function verdictOf({ status, counts, lost, manual_edits }: RunDiff): Entry {

@@ -1,14 +1,6 @@
 import { countText, lostText, numberText } from "../../amounts.js";
-import {
-  commandsBelow,
-  type Entry,
-  firstOf,
-  type Paragraphs,
-  type Part,
-  renderParagraphs,
-  titled,
-} from "../../cli/outline.js";
-import { type Page, terminalText } from "../../cli/text.js";
+import { commandsBelow, type Entry, faint, firstOf, type Paragraphs, type Part, titled } from "../../cli/outline.js";
+import { terminalText } from "../../cli/text.js";
 import {
   type ChildRestore,
   type ChunkRestore,
@@ -22,40 +14,33 @@ import {
   type WhyListed,
 } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
-import { isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
+import { type Applied, isMissing, type RestoreResult, type RowOutcome } from "../../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { sidesOf } from "../diff/table.js";
-import { applyCommand, mustKnow, placeOf, placesOf, troublesIn, unapplied, verdictOf } from "./rows.js";
+import { applyCommand, mustKnow, placeOf, placesOf, refusalsIn, troublesIn, unapplied, verdictOf } from "./rows.js";
 
 /** Maximum documents, rows to write of each, and other rows of each to show. */
 const most = { documents: 100, written: 50, others: 10 };
 
-/** Renders the plan of a restore. Without an invocation, it shows no commands, because a question follows. */
-export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
+/** The plan of a restore, for people. Without an invocation, it shows no commands, because a question follows. */
+export function planOutline(result: RestoreResult, invocation?: Invocation): Paragraphs {
   const { run, base_url, against, plan, counts } = result;
   const target = against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);
   const head = `Run ${run.run_id} of job ${run.job}, compared with ${target}.`;
   if (result.status === "nothing to restore")
-    return renderParagraphs([[head], [{ head: "nothing to restore", paint: "good", text: nothingText(result) }]], page);
+    return [[head], [{ head: "nothing to restore", paint: "good", text: nothingText(result) }]];
   const shown = plan.documents.filter(({ refused, losses, restores, listed }) => {
     return refused !== null || losses.length + restores.length + listed.length > 0;
   });
   const isTexts = shown.some(({ restores, listed }) => restores.length + listed.length > 0);
-  return renderParagraphs(
-    [
-      [
-        head,
-        `${lostText(result.lost, result.manual_edits)}.`,
-        isTexts && { text: "- text now · + text after the restore", paint: "faint" },
-      ],
-      ...firstOf(shown, most.documents, documentEntry, "more document").map((part) => [part]),
-      totals(result),
-      [(counts.rows > 0 || (invocation === undefined && isTexts)) && warnings],
-      ...(invocation === undefined ? [] : nextSteps(result, invocation)),
-    ],
-    page,
-  );
+  return [
+    [head, `${lostText(result.lost, result.manual_edits)}.`, faint(isTexts && "- text now · + text after the restore")],
+    ...firstOf(shown, most.documents, documentEntry, "more document").map((part) => [part]),
+    totals(result),
+    [(counts.rows > 0 || (invocation === undefined && isTexts)) && warnings],
+    ...(invocation === undefined ? [] : nextSteps(result, invocation)),
+  ];
 }
 
 function nothingText({ plan, lost }: RestoreResult): string {
@@ -132,8 +117,8 @@ function documentEntry(document: DocumentPlan): Entry {
       listedAs("Found inside a current chunk, so left alone:", "found inside"),
       listedAs("Left alone:", "cannot be restored", "left out"),
       titled("Cannot be brought back:", firstOf(losses, most.others, goneText)),
-      lost > manual_edits && { text: unproved, paint: "faint" },
-      present > 0 && { text: `still there: ${countText(present, "manual edit")}`, paint: "faint" },
+      faint(lost > manual_edits && unproved),
+      faint(present > 0 && `still there: ${countText(present, "manual edit")}`),
     ],
   };
 }
@@ -144,7 +129,7 @@ function chunkEntry({ position, chunk_id, edit, evidence, target, texts, disable
     text: `${verb} ${placeOf({ level: "chunk", position, id: chunk_id })}`,
     paint: verb === "add" ? "good" : "strong",
     below: [
-      ...remarks(
+      ...[
         editText(edit),
         evidenceText(evidence, texts === null ? "disabled" : edit?.kind),
         target !== null && `its id is now ${terminalText(target.id, 80)}`,
@@ -152,7 +137,7 @@ function chunkEntry({ position, chunk_id, edit, evidence, target, texts, disable
         verb === "disable" && terminalText(target?.content ?? "", 80),
         target?.status === "error" && "the chunk there is in error, and is repaired",
         texts !== null && disable && "it is disabled afterwards",
-      ),
+      ].map(faint),
       ...(texts === null ? [] : textParts(target, texts)),
       ...children.map(childEntry),
     ],
@@ -165,7 +150,7 @@ function childEntry({ child_id: id, position, edit, evidence, content, twin }: C
   return {
     text: `${twin === null ? "add" : "replace"} ${place}`,
     paint: twin === null ? "good" : undefined,
-    below: [...remarks(editText(edit), evidenceText(evidence, edit.kind), end), ...textParts(twin, { content })],
+    below: [...[editText(edit), evidenceText(evidence, edit.kind), end].map(faint), ...textParts(twin, { content })],
   };
 }
 
@@ -177,14 +162,10 @@ function lossEntry(loss: ListedLoss): Entry {
     text: placeOf(loss),
     paint: "warn",
     below: [
-      ...remarks(editText(edit), terminalText(reason, 400), choice === null ? "kbdump cannot restore it" : known),
+      ...[editText(edit), terminalText(reason, 400), choice === null ? "kbdump cannot restore it" : known].map(faint),
       ...textParts(current, { content, answer }),
     ],
   };
-}
-
-function remarks(...sentences: readonly (string | false)[]): readonly Part[] {
-  return sentences.map((text) => text && { text, paint: "faint" });
 }
 
 /** Maximum characters of a text to show. */
@@ -250,57 +231,49 @@ function undecided(invocation: Invocation): Invocation {
   return withoutOption(withoutSwitches(invocation, ["manual-edits"]), "plan");
 }
 
-/** Renders the result of a restore: the verdict, every missing row and why, the findings of the proof, and the paths. */
-export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
+/** The result of a restore, for people: the verdict, every missing row and why, the findings of the proof, and the paths. */
+export function restoredOutline(result: RestoreResult, invocation: Invocation): Paragraphs {
   const { status, applied, plan, differences, undo, journal } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
-    return renderPlan(result, page, invocation);
-  const failed = applied.rows.filter(isMissing).map(({ outcome, reason, document_id: id, ...row }) => {
-    return { id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: remedies[outcome] };
+    return planOutline(result, invocation);
+  const { documents } = plan;
+  const refused = refusalsIn(documents, "refused: ");
+  const failed = applied.rows.filter(isMissing).map((row) => {
+    const reason = `${row.outcome}: ${row.reason ?? "no reason is known"}`;
+    return { ...row, reason, next: remedies[row.outcome] };
   });
-  const refused = plan.documents.flatMap(({ document_id: id, refused }) =>
-    refused === null ? [] : [{ id, row: null, reason: `refused: ${refused}` }],
-  );
-  const listed = plan.documents.flatMap(({ document_id: id, listed }) => listed.map((loss) => ({ id, loss })));
-  // A row that needs a decision gets no next step, because one command below covers all such rows.
-  const left = listed
-    .filter(({ loss }) => isMissed(loss))
-    .map(({ id, loss: { why, reason, choice, ...row } }) => {
-      return { id, row, reason: `${why}: ${reason}`, next: choice === null ? "put it back by hand" : "" };
-    });
-  const found = (differences ?? []).map((row) => ({ id: row.document_id, row, reason: row.reason }));
+  const listed = documents.flatMap(({ document_id, listed }) => listed.map((row) => ({ ...row, document_id })));
+  const left = listed.filter(isMissed).map((row) => {
+    const next = row.choice === null ? "put it back by hand" : undefined; // one command below covers all others
+    return { ...row, reason: `${row.why}: ${row.reason}`, next };
+  });
+  const names = new Map(documents.map(({ document_id, document_name }) => [document_id, document_name]));
   const others = listed.length - left.length;
   const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
-  const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
-  const missing = [...refused, ...failed, ...left];
-  const isWritten = applied.rows.length > 0 || applied.writes > 0;
-  const again =
-    refused.length + failed.length > 0 && commandsBelow("Once the cause is gone:", applyCommand(invocation));
-  return renderParagraphs(
-    [
-      [
-        isWritten ? verdict(result, left.length) : nothingWritten(refused.length, left.length),
-        isWritten && { text: costText(result), paint: "faint" },
-      ],
-      [troublesIn("Not restored:", missing, names, { documents: 100, rows: 10 })],
-      [troublesIn("Found by the proof:", found, names, { documents: 100, rows: 100 })],
-      [again],
-      decide(plan, invocation),
-      [others > 0 && without],
-      placesOf(undo, "the undo: the documents before the first write", journal),
-      [isWritten && keepText],
-    ],
-    page,
-  );
+  const isRefused = refused.length + failed.length > 0;
+  return [
+    isWritten(applied) ? writtenParts(result, applied, left.length) : [nothingWritten(refused.length, left.length)],
+    [troublesIn("Not restored:", [...refused, ...failed, ...left], names, { documents: 100, rows: 10 })],
+    [troublesIn("Found by the proof:", differences ?? [], names, { documents: 100, rows: 100 })],
+    [isRefused && commandsBelow("Once the cause is gone:", applyCommand(invocation))],
+    decide(plan, invocation),
+    [others > 0 && without],
+    placesOf(undo, "the undo: the documents before the first write", journal),
+    [isWritten(applied) && keepText],
+  ];
 }
 
-function verdict(result: RestoreResult, missed: number): Entry {
-  const rows = result.applied?.rows ?? [];
-  const all = rows.length + missed;
-  if (result.status === "proved" && all === 0)
-    return { head: "restored", paint: "good", text: "everything was written before; proved" };
-  const done = numberText(rows.filter((row) => !isMissing(row)).length);
-  return verdictOf(result, `${done} of ${numberText(all)}`, "nothing else changed");
+function isWritten({ rows, writes }: Applied): boolean {
+  return rows.length > 0 || writes > 0;
+}
+
+/** The verdict and the cost. `missed`: how many rows were not even tried. */
+function writtenParts(result: RestoreResult, applied: Applied, missed: number): readonly Part[] {
+  const done = applied.rows.filter((row) => !isMissing(row)).length;
+  const all = applied.rows.length + missed;
+  const isBefore = result.status === "proved" && all === 0;
+  const count = isBefore ? "everything was written before" : `${numberText(done)} of ${numberText(all)}`;
+  return [verdictOf(result, count, "nothing else changed"), faint(costText(result, applied))];
 }
 
 /** `nothing to write: 37 rows are left alone, 1 document is refused` */
@@ -313,16 +286,14 @@ function nothingWritten(refused: number, missed: number): Entry {
   return { head: "nothing to write", paint: "warn", text: texts.join(", ") };
 }
 
-function costText({ applied, counts, base_url }: RestoreResult): string {
-  const isWhole = applied?.rows.every(({ outcome }) => outcome === "written") ?? false;
+function costText({ counts, base_url }: RestoreResult, { rows, writes }: Applied): string {
+  const isWhole = rows.every(({ outcome }) => outcome === "written");
   const embedded = `${isWhole ? "" : "at most "}${countText(counts.characters, "character")} embedded`;
-  const sent = `${countText(applied?.writes ?? 0, "write request")} to ${terminalText(base_url)}`;
+  const sent = `${countText(writes, "write request")} to ${terminalText(base_url)}`;
   return counts.characters === 0 ? sent : `${sent}, ${embedded}`;
 }
 
-const remedies: Readonly<Record<RowOutcome, string>> = {
-  written: "",
-  there: "",
+const remedies: Readonly<Partial<Record<RowOutcome, string>>> = {
   "changed meanwhile": "look at it in the service, then plan again",
   failed: "run the command again; nothing is written twice",
   "still enabled": "run the command again; the service accepts no change of a chunk for 10 minutes after the last one",

@@ -2,28 +2,32 @@ import { countText } from "../../amounts.js";
 import type { Environment } from "../../cli/command.js";
 import type { Dialogue } from "../../cli/dialogue.js";
 import { dialogueFrom } from "../../cli/options.js";
-import { type Page, pageFor } from "../../cli/text.js";
+import { type Paragraphs, renderParagraphs } from "../../cli/outline.js";
+import { pageFor } from "../../cli/text.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan } from "../../compare/lost/restore-plan.js";
 import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
 import { nameText } from "../../words.js";
-import { needsDecision, renderPlan } from "./plan.js";
+import { needsDecision, planOutline } from "./plan.js";
 
 /** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
-export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
-  const dialogue = yes ? undefined : await openQuestions(environment, (page) => renderPlan(planned, page));
-  return dialogue === undefined ? { go: true } : askAbout(planned, dialogue);
+export function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
+  const ask = (dialogue: Dialogue) => askAbout(planned, dialogue);
+  return confirmPlan(() => planOutline(planned), ask, yes, environment);
 }
 
-/** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
-export async function openQuestions(
+/** Prints a plan, and asks about it at the terminal. If it is `confirmed` already, it does neither. */
+export async function confirmPlan(
+  outline: () => Paragraphs,
+  ask: (dialogue: Dialogue) => Promise<Confirmed>,
+  confirmed: boolean,
   environment: Environment,
-  render: (page: Page) => string,
-): Promise<Dialogue | undefined> {
+): Promise<Confirmed> {
   const { stderr, env } = environment;
-  const dialogue = await dialogueFrom(environment, "Nothing was written.");
-  if (dialogue) stderr.write(`${render(pageFor(stderr, env))}\n\n`);
-  return dialogue;
+  const dialogue = confirmed ? undefined : await dialogueFrom(environment, "Nothing was written.");
+  if (dialogue === undefined) return { go: true };
+  stderr.write(`${renderParagraphs(outline(), pageFor(stderr, env))}\n\n`);
+  return ask(dialogue);
 }
 
 export async function askToSend(

@@ -1,5 +1,5 @@
 import { countText } from "../../amounts.js";
-import { type Entry, firstOf, type Part, titled } from "../../cli/outline.js";
+import { type Entry, faint, firstOf, type Part, titled } from "../../cli/outline.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
 import { messageText, terminalText } from "../../cli/text.js";
 import type { DumpDifference, RowDifference } from "../../compare/proof/prove.js";
@@ -52,26 +52,34 @@ export function unapplied(invocation: Invocation): Invocation {
   return withoutOption(withoutSwitches(invocation, ["apply", "yes", "json"]), "plan-out");
 }
 
-/** A problem with a row, or with a whole document or dataset. */
-export interface Trouble {
-  /** Id of the document, or of the dataset. */
-  readonly id: string;
-  readonly row: PositionedRow | null;
-  readonly reason: string;
+/** A problem with a row of a document, or with a whole document or dataset. */
+export interface Trouble extends DumpDifference {
   /** The next step, unless the reason or a command below says it. */
-  readonly next?: string;
+  readonly next?: string | undefined;
 }
 
-type Names = ReadonlyMap<string, string | null>;
+/** The documents that a plan refuses. `verdict`: the beginning of each reason. */
+export function refusalsIn(
+  documents: readonly { readonly document_id: string; readonly refused: string | null }[],
+  verdict = "",
+): readonly Trouble[] {
+  return documents.flatMap(({ document_id, refused }) =>
+    refused === null ? [] : [documentTrouble(document_id, `${verdict}${refused}`)],
+  );
+}
+
+export function documentTrouble(document_id: string, reason: string): Trouble {
+  return { document_id, level: "document", id: document_id, position: null, reason };
+}
 
 /** Troubles below the document or dataset that has them, in order of first appearance. `most`: how many to show of each. */
 export function troublesIn(
   title: string,
   troubles: readonly Trouble[],
-  names: Names,
+  names: ReadonlyMap<string, string | null>,
   most: { readonly documents: number; readonly rows: number },
 ): Part {
-  const grouped = [...Map.groupBy(troubles, ({ id }) => id)];
+  const grouped = [...Map.groupBy(troubles, ({ document_id, id }) => document_id ?? id)];
   const groupOf = ([id, own]: (typeof grouped)[number]) => ({
     text: nameAndId(names.get(id), terminalText(id, 80)),
     below: firstOf(own, most.rows, partOf),
@@ -79,17 +87,9 @@ export function troublesIn(
   return titled(title, firstOf(grouped, most.documents, groupOf), "strong");
 }
 
-function partOf({ row, reason, next }: Trouble): Entry {
+function partOf({ level, id, position, reason, next }: Trouble): Entry {
   const text = messageText(reason, 400);
-  const step = next && ({ text: `→ ${next}`, paint: "faint" } as const);
-  return row === null ? { text, below: [step] } : { text: placeOf(row), below: [text, step] };
-}
-
-/** Differences between a run and a service, below their documents and datasets. */
-export function differencesIn(title: string, differences: readonly DumpDifference[], names: Names): Part {
-  const troubles = differences.map(({ document_id, level, id, position, reason }) => {
-    const row = level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
-    return { id: document_id ?? id, row, reason };
-  });
-  return troublesIn(title, troubles, names, { documents: 20, rows: 20 });
+  const step = next && faint(`→ ${next}`);
+  if (level === "dataset" || level === "document") return { text, below: [step] };
+  return { text: placeOf({ level, id, position }), below: [text, step] };
 }

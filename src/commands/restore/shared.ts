@@ -10,14 +10,14 @@ import {
   outOption,
   type runPositional,
 } from "../../cli/options.js";
+import { type Paragraphs, renderParagraphs } from "../../cli/outline.js";
 import { progressOfRun, renderWork, within } from "../../cli/progress-text.js";
-import type { Rendering } from "../../cli/progress-view.js";
-import type { Page } from "../../cli/text.js";
+import type { Rendering, View } from "../../cli/progress-view.js";
 import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
-import type { RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
-import { exitCodeOf } from "../../restore/session.js";
+import type { Confirmed, RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
+import { exitCodeOf } from "../../restore/result.js";
 import type { Invocation } from "../../shell-text.js";
 
 const lookOption = {
@@ -65,10 +65,10 @@ export const writeOptions = {
   ...outOption,
   "allow-http": { ...allowHttp, default: false },
   ...paceOptions,
+  concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
 export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
-  readonly concurrency?: unknown;
   readonly to?: string | undefined;
 };
 
@@ -113,36 +113,63 @@ export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<str
   return readKey({ apiKeyEnv: name }, env);
 }
 
-type Ended = RestoreResult | CopyResult;
+type Confirm<Result> = (planned: Result) => Promise<Confirmed>;
 
-interface Work<Result, Answer> {
-  readonly progress: WriteProgress;
-  readonly ask: (planned: Result) => Promise<Answer>;
+/** A restore or a copy that a command executes. */
+interface Work<Settings, Result> {
+  readonly settings: Settings;
   /** Restores or copies. Calls `confirm` before the first write. */
-  readonly execute: (confirm: (planned: Result) => Promise<Answer>) => Promise<Result>;
+  readonly execute: (options: Settings & { readonly confirm: Confirm<Result> }) => Promise<Result>;
+  readonly ask: Confirm<Result>;
+  readonly outline: (ended: Result, next: Invocation) => Paragraphs;
+  /** For guard, which says itself how to go on: the command for that, and the result around that of the restore. */
+  readonly guard?: { readonly next: Invocation; readonly result: (ended: Result) => object };
+}
+
+interface WorkSettings {
+  readonly progress: WriteProgress;
+  readonly apply: boolean;
 }
 
 /**
- * Shows the progress, but not while a question is on the terminal. The results have the folders of runs under the names that users
- * know.
+ * Executes a restore or a copy, prints its result, with the folders of runs under the names that users know, and returns the exit
+ * code. Throws InterruptedError if the user refused the plan.
  */
-export async function watchWork<Result extends Ended, Answer>(
-  { progress, ask, execute }: Work<Result, Answer>,
-  { names, view }: Environment,
-): Promise<Result> {
-  const named = (result: Result): Result => ({
-    ...result,
-    run: withFolderName(result.run, names),
-    ...("against" in result && result.against !== null ? { against: names(result.against) } : {}),
+export async function workAndPrint<Settings extends WorkSettings, Result extends RestoreResult | CopyResult>(
+  work: Work<Settings, Result>,
+  { names, print, view, invocation }: Environment,
+): Promise<number> {
+  const { settings, outline, guard = { next: invocation(), result: (ended) => ended } } = work;
+  const ended = await watchWork(work, view).catch((error: unknown) => {
+    const isWriting = ["writing", "proving"].includes(settings.progress.step);
+    if (work.guard || !(error instanceof InterruptedError) || !isWriting) throw error;
+    throw error.with("what was written is in the journal; run the same command to continue");
   });
-  let unwatch = view.watch(renderWrites(progress));
+  const { status, applied, warnings, run } = ended;
+  for (const warning of warnings) view.log("warn", warning);
+  if (settings.apply && status === "planned" && applied === null)
+    throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
+  const against = "against" in ended && ended.against !== null ? { against: names(ended.against) } : {};
+  const named = { ...ended, run: withFolderName(run, names), ...against };
+  const achieved = applied === null ? undefined : "the restore is done";
+  await print(guard.result(named), (page) => renderParagraphs(outline(named, guard.next), page), achieved);
+  return exitCodeOf(ended);
+}
+
+/** Shows the progress, but not while a question is on the terminal. */
+function watchWork<Settings extends WorkSettings, Result>(
+  { settings, execute, ask }: Work<Settings, Result>,
+  view: View,
+): Promise<Result> {
+  const watch = () => view.watch(renderWrites(settings.progress));
+  let unwatch = watch();
   const confirm = (planned: Result) => {
     unwatch();
-    return ask(named(planned)).finally(() => {
-      unwatch = view.watch(renderWrites(progress));
+    return ask(planned).finally(() => {
+      unwatch = watch();
     });
   };
-  return named(await execute(confirm).finally(() => unwatch()));
+  return execute({ ...settings, confirm }).finally(() => unwatch());
 }
 
 type WriteProgress = Omit<Partial<RestoreProgress & CopyProgress>, "step"> & { readonly step: string };
@@ -167,38 +194,4 @@ export function renderWrites(progress: WriteProgress): Rendering {
     if (of > 0) return { step, unit: children > 0 ? "row" : "chunk", done, of, counts, note };
     return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts, note };
   });
-}
-
-/** Executes a restore or a copy, prints its result, and returns the exit code. */
-export async function workAndPrint<Result extends Ended, Answer>(
-  work: Work<Result, Answer>,
-  render: (ended: Result, page: Page, next: Invocation) => string,
-  args: Pick<WriteArguments, "apply">,
-  environment: Environment,
-): Promise<number> {
-  const ended = await watchWork(work, environment).catch((error: unknown) => {
-    const isWriting = ["writing", "proving"].includes(work.progress.step);
-    if (!(error instanceof InterruptedError) || !isWriting) throw error;
-    throw error.with("what was written is in the journal; run the same command to continue");
-  });
-  return printEnded(ended, (page) => render(ended, page, environment.invocation()), args, environment);
-}
-
-/**
- * Prints a result, and returns the exit code. Throws InterruptedError if the user refused to write the plan. `whole`: the result for
- * `--json`.
- */
-export async function printEnded(
-  ended: Ended,
-  render: (page: Page) => string,
-  { apply }: Pick<WriteArguments, "apply">,
-  { print, view }: Environment,
-  whole: object = ended,
-): Promise<number> {
-  const { status, applied, warnings } = ended;
-  for (const warning of warnings) view.log("warn", warning);
-  if (apply && status === "planned" && applied === null)
-    throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
-  await print(whole, render, applied === null ? undefined : "the restore is done");
-  return exitCodeOf(ended);
 }

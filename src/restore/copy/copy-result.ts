@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { dumpDifference, rowMembers } from "../../compare/proof/prove.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
+import { sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
-import { sharedMembers } from "../session.js";
 import type { DumpProgress } from "../target.js";
 import { type CopyPlan, copyCounts, copyPlan, documentsIn } from "./copy-plan.js";
 

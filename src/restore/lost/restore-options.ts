@@ -4,8 +4,8 @@ import { isMissed, level, planCounts, position, restorePlan } from "../../compar
 import { rowMembers } from "../../compare/proof/prove.js";
 import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
+import { sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
-import { sharedMembers } from "../session.js";
 
 export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   /** Folder of a newer run of the same job, to plan without any request. */

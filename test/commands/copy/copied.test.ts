@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderCopied } from "../../../src/commands/copy.js";
 import type { CopyResult } from "../../../src/restore/copy/copy-result.js";
 import {
   appliedOf,
@@ -16,7 +15,7 @@ import {
 } from "../../restore/copy/made-copy.js";
 import { idOf } from "../../restore/lost/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
-import { commandWith, invocation, nasty } from "./pages.js";
+import { commandWith, invocation, nasty, renderCopied } from "./pages.js";
 
 const rendered = (result: CopyResult, args = invocation.args) => renderCopied(result, wide, { ...invocation, args });
 const two = [datasetPlanOf([documentPlanOf(1), documentPlanOf(2)])];

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderCopyPlan } from "../../../src/commands/copy.js";
 import type { DatasetPlan } from "../../../src/restore/copy/copy-plan.js";
 import {
   copyOf,
@@ -13,7 +12,7 @@ import {
 } from "../../restore/copy/made-copy.js";
 import { idOf } from "../../restore/lost/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
-import { commandWith, invocation, nasty } from "./pages.js";
+import { commandWith, invocation, nasty, renderCopyPlan } from "./pages.js";
 
 const rendered = (datasets: readonly DatasetPlan[]) => renderCopyPlan(copyOf(datasets), wide, invocation);
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderPlan } from "../../../src/commands/restore/plan.js";
 import {
   documentOf,
   editOf,
@@ -12,7 +11,7 @@ import {
   resultOf,
   targetOf,
 } from "../../restore/lost/made-result.js";
-import { invocation, terminalOf, wide } from "./pages.js";
+import { invocation, renderPlan, terminalOf, wide } from "./pages.js";
 
 const rendered = (...documents: Parameters<typeof resultOf>[0]) => renderPlan(resultOf(documents), wide, invocation);
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderRestored } from "../../../src/commands/restore/plan.js";
 import {
   appliedOf,
   documentOf,
@@ -11,7 +10,7 @@ import {
   restoreOf,
   resultOf,
 } from "../../restore/lost/made-result.js";
-import { invocation, terminalOf, wide } from "./pages.js";
+import { invocation, renderRestored, terminalOf, wide } from "./pages.js";
 
 const folder = "output/nightly/runs/20261119T020000123Z.restore";
 const places = `  ${folder}/before/runs/20261120T020000123Z/  the undo: the documents before the first write

@@ -5,7 +5,7 @@ import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
 import { copyRun } from "../../../src/restore/copy/copy-run.js";
-import { exitCodeOf } from "../../../src/restore/session.js";
+import { exitCodeOf } from "../../../src/restore/result.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { readRows } from "../../demo/ask.js";
 import { rounds } from "../../rounds.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDump } from "../../../src/dump/open-dump.js";
 import { restoreLost } from "../../../src/restore/lost/restore-lost.js";
-import { exitCodeOf } from "../../../src/restore/session.js";
+import { exitCodeOf } from "../../../src/restore/result.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { inFull } from "../../rounds.js";
 import { jobFor, testFolder } from "../../run/job-for.js";

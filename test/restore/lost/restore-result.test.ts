@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 import { type Applied, type RestoreResult, statusOf } from "../../../src/restore/lost/restore-options.js";
-import { exitCodeOf } from "../../../src/restore/session.js";
+import { exitCodeOf } from "../../../src/restore/result.js";
 import { appliedOf, documentOf, idOf, listedOf, manual, restoreOf } from "./made-result.js";
 
 const lost = documentOf({ restores: [restoreOf(1)] });
