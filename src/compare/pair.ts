@@ -21,12 +21,13 @@ export async function pairRows(
   signal: AbortSignal,
   restored: readonly RestoredRow[],
 ): Promise<void> {
-  await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
+  const areRestored = restored.length > 0;
+  if (areRestored) await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
+  const given = areRestored ? { restored: "restored_rows" } : {};
   const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
-  const restoredRows = "restored_rows";
   for (const sql of [
-    matchRows({ ...tables("chunks"), restored: restoredRows, known: editedPairs }),
-    matchRows({ ...tables("child_chunks"), restored: restoredRows, parents: "matched_chunks" }),
+    matchRows({ ...tables("chunks"), ...given, known: editedPairs }),
+    matchRows({ ...tables("child_chunks"), ...given, parents: "matched_chunks" }),
     ...placesSql,
   ]) {
     signal.throwIfAborted();
