@@ -79,7 +79,8 @@ async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<
 
 function adviceOn(status: number): string {
   if (status === 409) return "the name was taken meanwhile: plan again";
-  return "make a dataset with a model of that service there, and name it with --dataset";
+  const which = status === 400 ? "a dataset with a model of that service" : "a dataset";
+  return `make ${which} there, and name it with --dataset`;
 }
 
 /** Adds missing metadata fields, and turns on the built-in ones if planned. Returns the fields by name; none if the plan needs none. */

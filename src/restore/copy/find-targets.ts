@@ -78,11 +78,15 @@ async function findDataset(api: TargetApi, id: string, existed: boolean): Promis
   };
 }
 
-/** A handler for `catch`: throws StopError for a list or record that the service does not return, or that this key may not read. */
-function stopWith(what: string): (error: unknown) => never {
+/**
+ * A handler for `catch`: throws StopError for a list or record that the service does not return, or that this key may not read.
+ * `hint`: added at the end.
+ */
+function stopWith(what: string, hint = ""): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
-    throw new StopError(`${what}: ${error.message}`, { cause: error });
+    const isRefused = error instanceof StopError && error.status === 401; // its message begins with the key
+    if (!isRefused && !(error instanceof SkipError)) throw error;
+    throw new StopError(`${isRefused ? "" : `${what}: `}${error.message}${hint}`, { cause: error });
   };
 }
 
@@ -132,8 +136,8 @@ async function nameFresh(
   fresh: readonly WishedDataset[],
   targets: Map<string, FoundTarget>,
 ): Promise<string | null> {
-  const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
-  const unlisted = stopWith(`the datasets of the target cannot be listed, ${hint}`);
+  const hint = "; or create a dataset, and name it with --dataset <id>";
+  const unlisted = stopWith("no free name can be chosen, as the datasets cannot be listed", hint);
   const list = await readDatasets(api, new Prefetch(pagesAhead)).catch(unlisted);
   const taken = new Set(list.rows.map(({ name }) => textIn(name) ?? ""));
   for (const wish of fresh) {

@@ -155,6 +155,14 @@ test("a target that does not tell ends the plan: no copy is made a second time f
   );
 });
 
+test("a key that the service does not accept is the first thing that is said", async () => {
+  const { server, client } = await startPlace([1]);
+  server.behaviour.faults = refusing("/datasets", 401, "unauthorized", "Access token is invalid");
+  await expect(findTargets(client, wished("a"), { dataset: undefined, facts: noFacts })).rejects.toThrow(
+    /^GET \S+: the service does not accept this key .*; or create a dataset, and name it with --dataset <id>$/,
+  );
+});
+
 test("a list that changes during the read causes a warning, and no document counts as missing because of it", async () => {
   const { server, client, datasets } = await startPlace([101]);
   const [dataset] = datasets;
