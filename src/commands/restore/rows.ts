@@ -58,7 +58,7 @@ export interface Trouble extends DumpDifference {
   readonly next?: string | undefined;
 }
 
-/** The documents that a plan refuses. `verdict`: the beginning of each reason. */
+/** The documents that a plan refuses. `verdict`: a word to put before each reason. */
 export function refusalsIn(
   documents: readonly { readonly document_id: string; readonly refused: string | null }[],
   verdict = "",

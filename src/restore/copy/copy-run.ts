@@ -57,7 +57,7 @@ interface Copy extends CopyOptions {
   readonly dump: Dump;
 }
 
-/** Continues the journal of an earlier process, or starts one. */
+/** Continues the copy of an earlier process, or begins one. */
 async function applyToTarget(copy: Copy, session: Session): Promise<CopyResult> {
   const { journal, api, writing } = session;
   const { progress, confirm } = copy;

@@ -68,12 +68,12 @@ interface RestoreContext {
   readonly options: RestoreOptions & TargetService;
 }
 
-/** The current documents of the target. */
+/** The current documents of the target, and what earlier restores wrote to them. */
 interface Target {
   /** Undefined if no document can be written. */
   readonly dump: Dump | undefined;
   readonly refusals: Refusals;
-  /** The rows that earlier commands wrote there, according to the journal. */
+  /** According to the journal. */
   readonly restored: readonly RestoredRow[];
 }
 
@@ -122,7 +122,7 @@ async function planned(
   };
 }
 
-/** Continues the journal of an earlier process that did not end, or starts one. */
+/** Continues the restore of an earlier process that did not end, or begins one. */
 async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
   const { journal, api, folder } = session;
   const { progress, confirm, documents } = context.options;
@@ -154,8 +154,8 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
 }
 
 /**
- * Ends the journal. But if an interrupted restore wrote documents that are not part of this command, keeps it open for their undo and
- * proof, and only records which documents of this command are finished.
+ * Ends the restore in the journal. But if an interrupted restore wrote documents that are not part of this command, keeps it open for
+ * their undo and proof, and only records which documents of this command are finished.
  */
 async function endJournal(isOurs: (documentId: string) => boolean, journal: Journal): Promise<void> {
   const { unfinished, unsettled } = journal;
