@@ -23,11 +23,15 @@ export async function pairRows(
   restored: readonly RestoredRow[],
 ): Promise<void> {
   await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
-  const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
-  const restoredRows = "restored_rows";
+  const tables = (kind: MatchedKind) => ({
+    before: `old_${kind}`,
+    after: `new_${kind}`,
+    into: `matched_${kind}`,
+    restored: "restored_rows",
+  });
   for (const sql of [
-    matchRows({ ...tables("chunks"), restored: restoredRows, known: editedPairs }),
-    matchRows({ ...tables("child_chunks"), restored: restoredRows, parents: "matched_chunks" }),
+    matchRows({ ...tables("chunks"), known: editedPairs }),
+    matchRows({ ...tables("child_chunks"), parents: "matched_chunks" }),
     ...placesSql,
   ]) {
     signal.throwIfAborted();
