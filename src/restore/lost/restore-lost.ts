@@ -6,8 +6,7 @@ import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.j
 import { countPlan, type Refusals } from "../../compare/lost/restore-plan.js";
 import type { RestoredRow } from "../../compare/pair.js";
 import { type DocumentPair, pairForProof } from "../../compare/proof/proof-pairs.js";
-import type { WrittenRow } from "../../compare/proof/prove.js";
-import { compareRestored, refuseUnread } from "../../compare/proof/prove.js";
+import { compareRestored, refuseUnread, type WrittenRow } from "../../compare/proof/prove.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
