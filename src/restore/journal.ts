@@ -43,7 +43,7 @@ export class Journal extends JournalState {
   }
 
   /** Ends the copy in the journal, even if it is unfinished. The line is written with the next one. */
-  beginAnother(): void {
+  endPrevious(): void {
     if (!this.facts.isBegun) return;
     const end = { kind: "end", time: this.#time() } as const;
     this.take(end);
@@ -144,7 +144,7 @@ export async function openJournal(
   if (!another) refuseOther(lines, options, path);
   const journal = new Journal(path, await open(options.checkOwn), options);
   for (const line of lines) journal.take(line);
-  if (another) journal.beginAnother();
+  if (another) journal.endPrevious();
   return journal;
 }
 
