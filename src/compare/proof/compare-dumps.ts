@@ -5,7 +5,15 @@ import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import { loadDocumentRows } from "../load-document-rows.js";
 import { type DocumentPair, pairForProof } from "./proof-pairs.js";
-import { compareCopy, compareSame, type DumpDifference, notProved, type RowDifference, refuseUnread } from "./prove.js";
+import {
+  compareCopy,
+  compareSame,
+  type DumpDifference,
+  differenceOf,
+  notProved,
+  type RowDifference,
+  refuseUnread,
+} from "./prove.js";
 import { type CopiedDataset, compareDataset, compareDocument, type DumpDetails, readDetails } from "./settings.js";
 
 /**
@@ -102,11 +110,6 @@ function compareDatasets(
     const which = datasets.filter((each) => each.id === id).length > 1 ? ` (dataset ${liveId})` : "";
     return sentences.map((reason) => differenceOf("dataset", id, reason + which));
   });
-}
-
-/** A difference of a whole dataset or document. */
-export function differenceOf(level: "dataset" | "document", id: string, reason: string): DumpDifference {
-  return { level, document_id: level === "document" ? id : null, id, position: null, reason };
 }
 
 /** Maximum row differences to list per document. */

@@ -28,6 +28,11 @@ export const dumpDifference = result({
 });
 export type DumpDifference = v.InferOutput<typeof dumpDifference>;
 
+/** A difference of a whole dataset or document. */
+export function differenceOf(level: "dataset" | "document", id: string, reason: string): DumpDifference {
+  return { level, document_id: level === "document" ? id : null, id, position: null, reason };
+}
+
 type Chunk = Pick<
   ChunkRow,
   "id" | "position" | "content" | "answer" | "keywords" | "enabled" | "status" | "attachment_ids"

@@ -1,7 +1,6 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
-import { differenceOf } from "../../compare/proof/compare-dumps.js";
-import type { DumpDifference } from "../../compare/proof/prove.js";
+import { type DumpDifference, differenceOf } from "../../compare/proof/prove.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
