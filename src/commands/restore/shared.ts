@@ -68,7 +68,7 @@ export const writeOptions = {
   concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
-export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
+type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
   readonly to?: string | undefined;
 };
 
