@@ -31,7 +31,15 @@ import type { Confirmed } from "../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption } from "../shell-text.js";
 import { nameAndId, nameText } from "../words.js";
 import { askToSend, confirmPlan } from "./restore/questions.js";
-import { applyCommand, mustKnow, placesOf, refusalsIn, type Trouble, troublesIn, verdictOf } from "./restore/rows.js";
+import {
+  applyCommand,
+  mustKnow,
+  placesOf,
+  refusalsIn,
+  type Trouble,
+  troublesIn,
+  verdictOf,
+} from "./restore/result-parts.js";
 import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:

@@ -17,7 +17,7 @@ import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
 import { planOutline, restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { applyCommand } from "./restore/rows.js";
+import { applyCommand } from "./restore/result-parts.js";
 import { keyFrom, paceOptions, pause, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
