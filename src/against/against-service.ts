@@ -46,7 +46,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
-  const copies = !facts.isBegun ? null : copiesOf(facts, isSame);
+  const copies = facts.isBegun ? copiesOf(facts, isSame) : null;
   const onDocument = () => {
     progress.step = "comparing";
     progress.done++;

@@ -5,6 +5,7 @@ import { findOptionsFrom, runPositional } from "../cli/options.js";
 import { commandsBelow, type Entry, firstOf, firstRows, type Paragraphs, type Part, titled } from "../cli/outline.js";
 import { type Column, shortPath } from "../cli/table.js";
 import { terminalText } from "../cli/text.js";
+import { differenceOf } from "../compare/proof/prove.js";
 import type { Problem } from "../errors.js";
 import {
   type CopyPlan,
@@ -32,14 +33,13 @@ import { nameAndId, nameText } from "../words.js";
 import { askToSend, confirmPlan } from "./restore/questions.js";
 import {
   applyCommand,
-  documentTrouble,
   mustKnow,
   placesOf,
   refusalsIn,
   type Trouble,
   troublesIn,
   verdictOf,
-} from "./restore/rows.js";
+} from "./restore/result-parts.js";
 import { keyFrom, problemsOf, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
@@ -305,7 +305,7 @@ function targetsOf({ datasets }: CopyPlan, copied: readonly CopiedDocument[]): P
 /** A document that was not completely copied: first why, then its failed rows. */
 function troublesOf({ document_id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
   if (outcome === "restored") return [];
-  const why = documentTrouble(document_id, `${outcome}: ${reason ?? "no reason is known"}`);
+  const why = differenceOf("document", document_id, `${outcome}: ${reason ?? "no reason is known"}`);
   return [why, ...failed.map((row) => ({ ...row, document_id }))];
 }
 

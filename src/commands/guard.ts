@@ -17,7 +17,7 @@ import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
 import { planOutline, restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
-import { applyCommand } from "./restore/rows.js";
+import { applyCommand } from "./restore/result-parts.js";
 import { keyFrom, paceOptions, pause, settingsFrom, workAndPrint, writeOptions } from "./restore/shared.js";
 
 const epilog = `Examples:
@@ -191,7 +191,7 @@ function withNext(error: unknown, next: Invocation): unknown {
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
-/** Restores what the backup in `folder` has, prints the result, and returns the exit code. */
+/** Restores from the backup, prints the result, and returns the exit code. */
 async function restore(
   { service: { allowHttp, concurrency, maxRps } }: Job,
   backup: { readonly folder: string; readonly key: string },

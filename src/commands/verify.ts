@@ -14,10 +14,9 @@ import { manifestName } from "../dump/manifest.js";
 import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { orNull, result } from "../schema.js";
-
 import type { RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";
-import { troublesIn } from "./restore/rows.js";
+import { troublesIn } from "./restore/result-parts.js";
 
 const epilog = `Examples:
   kbdump verify nightly

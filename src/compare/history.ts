@@ -40,8 +40,8 @@ export const emptyHistory = `
 type HistoryOf = Pick<RunInDatabase, "run_id"> & {
   readonly database: string | undefined;
   /**
-   * SQL sources of the run's rows, if it is a backup of guard. Then the database is that of the guarded job, and does not have this run:
-   * the differences from its newest rows are the latest changes.
+   * SQL sources of the run's rows, if it is a backup of guard. The database is then that of the guarded job, which does not have this run.
+   * So the changes since the last run of the job are found by comparing these rows with the newest ones in the database.
    */
   readonly backup?: Readonly<Record<MatchedKind, string>>;
 };
@@ -131,8 +131,8 @@ function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | unde
 }
 
 /**
- * SQL: the rows of a backup that differ from the newest ones in the database, in the form of `chunk_changes`. None if a run was later
- * than the backup: its rows are newer.
+ * SQL: the newest rows of the database that differ from those of a backup, in the form of `chunk_changes`. None if the job ran after the
+ * backup: its rows are then newer.
  */
 function latestSql(kind: MatchedKind, { catalog, run_id }: KnownHistory, backup: string): string {
   const names = kind === "chunks" ? [...editedColumns, "status"] : ["content"];

@@ -5,8 +5,7 @@ import { pairRows, type RestoredRow } from "./pair.js";
 /**
  * Finds what a re-index lost between two runs, or two states of a job's database. First load the tables `documents`,
  * `<side>_<kind>` (see `factsSql`) and those of the history. Makes `manual_chunks`: older chunks with evidence that a person added,
- * edited or disabled them; the tables of pairs (see `pairRows`); and `losses`.
- * `restored`: see `pairRows`.
+ * edited or disabled them; the tables of pairs; and `losses`. `restored`: see `pairRows`.
  */
 export async function findLosses(
   connection: Connection,

@@ -4,17 +4,18 @@ import { loadList } from "../dump/load.js";
 /** The kinds whose rows are matched between dumps. */
 export type MatchedKind = "chunks" | "child_chunks";
 
-/** A row of the older run that a restore wrote to the newer documents, and the id that it has there. */
+/** A row of the older run that a restore wrote to the service, and its id there. */
 export interface RestoredRow {
   readonly old_id: string;
   readonly id: string;
 }
 
 /**
- * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id, then with the
- * chunk that a restore wrote for them (`restored`) if it still has their text, then by text, then an edited chunk with the chunk at its place; the rest by position, which is no evidence about losses. Makes
- * `matched_chunks` and `matched_child_chunks` (see `matchRows`), `reindexed`: documents where no chunk kept its id, and
- * `places` and `child_places`: the row between the neighbours of an unpaired row.
+ * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id; then with the
+ * chunk that a restore wrote for them (`restored`), if that still has their text; then by text; then an edited chunk with the chunk at
+ * its place; the rest by position, which is no evidence about losses. Makes `matched_chunks` and `matched_child_chunks` (see
+ * `matchRows`), `reindexed`: documents where no chunk kept its id, and `places` and `child_places`: the row between the neighbours of an
+ * unpaired row.
  */
 export async function pairRows(
   connection: Connection,
@@ -23,11 +24,15 @@ export async function pairRows(
 ): Promise<void> {
   const areRestored = restored.length > 0;
   if (areRestored) await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
-  const given = areRestored ? { restored: "restored_rows" } : {};
-  const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
+  const tables = (kind: MatchedKind) => ({
+    before: `old_${kind}`,
+    after: `new_${kind}`,
+    into: `matched_${kind}`,
+    ...(areRestored ? { restored: "restored_rows" } : {}),
+  });
   for (const sql of [
-    matchRows({ ...tables("chunks"), ...given, known: editedPairs }),
-    matchRows({ ...tables("child_chunks"), ...given, parents: "matched_chunks" }),
+    matchRows({ ...tables("chunks"), known: editedPairs }),
+    matchRows({ ...tables("child_chunks"), parents: "matched_chunks" }),
     ...placesSql,
   ]) {
     signal.throwIfAborted();
@@ -168,7 +173,7 @@ interface MatchedTables {
   readonly after: string;
   /** The temporary table to create. Names starting with it and an underscore are used and dropped too. */
   readonly into: string;
-  /** The table of restored rows: old_id, id. */
+  /** The table of `RestoredRow`s: old_id, id. */
   readonly restored?: string;
   /**
    * SQL statements that find more pairs. They run after the rounds by id and by content, whose pairs are in `into`; `<into>_before`
@@ -184,14 +189,15 @@ interface MatchedChildren extends MatchedTables {
 }
 
 /**
- * SQL statements that pair the rows of two dumps across a re-index, within each document: by id, then as restored, then by content, then by the caller's
- * `known` pairs, then by position (ordered by id). Rows with equal content are paired in order of position and id. But if one run has
- * more of them, those at equal positions are paired first, because an edit removed or made the others. Child chunks are paired the
- * same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
+ * SQL statements that pair the rows of two dumps across a re-index, within each document: by id, then by the `restored` rows, then by
+ * content, then by the caller's `known` pairs, then by position (ordered by id). Rows with equal content are paired in order of position
+ * and id. But if one run has more of them, those at equal positions are paired first, because an edit removed or made the others. Child
+ * chunks are paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a
+ * counterpart:
  *
  * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
  * - before_id, after_id: null if missing
- * - matched_by: `id`, `content`, `known`, `position`, or null if added or removed
+ * - matched_by: `id`, `content` (also by the `restored` rows), `known`, `position`, or null if added or removed
  * - same_content: whether content and answer are equal; null without a pair
  * - before_position, after_position
  * - before_row, after_row: the rowid
@@ -267,7 +273,7 @@ function knownPairs(into: string): string {
   return `${into}_known JOIN ${into}_before b ON b.row = before_row JOIN ${into}_after a ON a.row = after_row`;
 }
 
-/** Each row in one pair only, even if a row was restored twice. */
+/** SQL: rows and those that a restore wrote for them, if their content is equal. A row is in one pair only, even if restored twice. */
 function restoredPairs(into: string, restored: string): string {
   const firstOf = (side: "a" | "b", other: "a" | "b") =>
     `row_number() OVER (PARTITION BY ${side}.row ORDER BY ${other}.row) = 1`;

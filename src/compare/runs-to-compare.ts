@@ -28,7 +28,7 @@ export interface DiffOptions {
 
 export type DiffContext = Required<Omit<DiffOptions, "onChange" | "database">> & {
   readonly database: string | undefined;
-  /** Rows of the older run that a restore wrote to the newer documents. Default: none. */
+  /** See `pairRows`. Default: none. */
   readonly restored?: readonly RestoredRow[];
 };
 

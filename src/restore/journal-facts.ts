@@ -62,10 +62,10 @@ export class JournalState {
   #undo: string | null = null;
   #sent = 0;
   #baseUrl = "";
-  /** The rows of restores that ended. */
+  /** Rows that no longer need a proof: of ended restores, and of finished documents. */
   readonly #earlier: RestoredRow[] = [];
 
-  /** The newest dump made before a write; null before the journal begins, and for a copy. */
+  /** The newest dump made before a write; null before a restore begins, and for a copy. */
   get undo(): string | null {
     return this.#undo;
   }
@@ -79,7 +79,7 @@ export class JournalState {
     if (line.kind === "begun") {
       this.#facts.isBegun = true;
       this.#undo = line.undo;
-      if (line.base_url !== this.#baseUrl) this.#earlier.length = 0;
+      if (line.base_url !== this.#baseUrl) this.#earlier.length = 0; // those rows are at another service
       this.#baseUrl = line.base_url;
     }
     if (line.kind === "intent") this.#takeIntent(line);
@@ -94,7 +94,7 @@ export class JournalState {
     if (line.kind === "end") this.#end();
   }
 
-  /** Forgets a restore or copy that ended, except which rows it wrote: the next one has its own undo and proof. */
+  /** Forgets what ended, except which rows a restore wrote: the next restore has its own undo and proof. */
   #end(): void {
     if (this.undo !== null) this.#earlier.push(...this.written);
     for (const each of [this.#writes, this.#uncertain, this.#documents, this.#givenUp]) each.clear();
@@ -204,7 +204,7 @@ export class JournalState {
     return [...rows.values()].filter(({ id }) => !this.#givenUp.has(id));
   }
 
-  /** The rows that this restore and earlier ones wrote. At the service, some may be gone or changed by now. */
+  /** The rows that this restore and earlier ones wrote. Some may be gone or changed by now. */
   get restored(): readonly RestoredRow[] {
     return [...this.#earlier, ...this.written];
   }

@@ -3,7 +3,7 @@ import { count, listOf, oneOf, text } from "../schema.js";
 
 const textOrNull = v.nullable(text);
 
-/** The first line of a journal. Each process that continues the journal adds another. It says which restore the journal belongs to. */
+/** The first line of a restore or a copy, with its run and service. Each process that continues it adds another. */
 const begun = v.object({
   kind: v.literal("begun"),
   run_id: text,
@@ -71,7 +71,7 @@ const outcome = v.object({
 /** The dataset of the service that the owner named for documents of the run. `dataset_id` is its key in the plan. */
 const adopted = v.object({ kind: v.literal("adopted"), dataset_id: text, id: text, name: text, time: text });
 
-/** A document whose copy is complete, or that a restore finished while another document still needs this journal. */
+/** A document whose copy is complete, or that a restore finished before another document. */
 const restored = v.object({ kind: v.literal("restored"), document_id: text, time: text });
 
 /** A document whose copy is gone and is made again: its id in the run. */
@@ -80,6 +80,7 @@ const forgotten = v.object({ kind: v.literal("forgotten"), old_id: text, time: t
 /** A chunk at the service that must no longer be repaired: it is gone, or someone changed its text. */
 const given = v.object({ kind: v.literal("given up"), id: text, time: text });
 
+/** The end of a restore, or of a copy that another one follows. */
 const end = v.object({ kind: v.literal("end"), time: text });
 
 /** Any line of a journal. Fields that do not apply to a write are null. Texts are recorded as hashes only. */

@@ -42,8 +42,8 @@ export class Journal extends JournalState {
     this.#options = options;
   }
 
-  /** Ends what the journal has so far, whatever its state. The line is written with the next one. */
-  beginAnother(): void {
+  /** Ends the copy in the journal, even if it is unfinished. The line is written with the next one. */
+  endPrevious(): void {
     if (!this.facts.isBegun) return;
     const end = { kind: "end", time: this.#time() } as const;
     this.take(end);
@@ -130,8 +130,8 @@ export class Journal extends JournalState {
 }
 
 /**
- * Opens the journal of a folder, which it creates if needed. Continues the restore or copy in it, unless that ended; with `another`,
- * begins another one in any case, behind it in the same file. Throws StopError if the file is damaged, not a journal, or the restore to
+ * Opens the journal of a folder, which it creates if needed. Continues the restore or copy in it unless that ended. With `another`, ends
+ * it first, and the next one begins in the same file. Throws StopError if the file is damaged or not a journal, or if the restore to
  * continue is of another run or service.
  */
 export async function openJournal(
@@ -144,7 +144,7 @@ export async function openJournal(
   if (!another) refuseOther(lines, options, path);
   const journal = new Journal(path, await open(options.checkOwn), options);
   for (const line of lines) journal.take(line);
-  if (another) journal.beginAnother();
+  if (another) journal.endPrevious();
   return journal;
 }
 

@@ -35,8 +35,8 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Takes the lock of a restore and opens its journal and clients. `another`: begins another copy, whatever the journal has. Throws BusyError if
- * another restore is active; StopError if the journal cannot be used.
+ * Takes the lock of a restore and opens its journal and clients. `another`: begins another copy, even if one is unfinished. Throws
+ * BusyError if another restore is active; StopError if the journal cannot be used.
  */
 export async function openSession(
   run: Dump,

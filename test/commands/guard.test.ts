@@ -35,7 +35,7 @@ test("guard backs up, waits for the re-index, and restores what it removed", asy
   expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder that the restore made
 });
 
-test("guard knows edits from the history of the job, and those since its last run: even neighbouring ones have a place", async () => {
+test("guard knows the text before each edit, also since the last run of the job: even neighbouring edits have a place", async () => {
   const guard = await guarded();
   const run = () =>
     runHere(["run", ...guard.command.slice(1).filter((word) => !/^(--interval|0\.1)$/.test(word))], guard.env);
@@ -57,17 +57,17 @@ test("guard knows edits from the history of the job, and those since its last ru
   expect(diff).toMatchObject({ manual_edits: 6, warnings: [] });
 });
 
-test.runIf(inFull)("a run of the job between the backup and the re-index does not count as older", async () => {
+test.runIf(inFull)("a run of the job after the backup is not taken for an older one", async () => {
   const guard = await guarded();
   const run = ["run", ...guard.command.slice(1).filter((word) => !/^(--interval|0\.1)$/.test(word))];
   expect(await runHere(run, guard.env)).toMatchObject({ code: 0 });
   const { done } = await startGuard(guard, "--yes");
-  await guard.edit(30, 31); // after the backup, so they are lost without a trace
+  await guard.edit(30, 31); // the backup does not have these edits
   expect(await runHere(run, guard.env)).toMatchObject({ code: 0 });
   guard.reindex();
   const { code, stdout, stderr } = await done;
   expect([code, stdout]).toEqual([0, expect.stringContaining("restored: 2 of 2; proved")]);
-  expect(stderr).not.toContain("still there"); // the text that the backup has is not the edit
+  expect(stderr).not.toContain("still there"); // the text in the backup is not taken for an edit
 });
 
 test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {

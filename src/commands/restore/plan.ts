@@ -18,7 +18,16 @@ import { type Applied, isMissing, type RestoreResult, type RowOutcome } from "..
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { sidesOf } from "../diff/table.js";
-import { applyCommand, mustKnow, placeOf, placesOf, refusalsIn, troublesIn, unapplied, verdictOf } from "./rows.js";
+import {
+  applyCommand,
+  mustKnow,
+  placeOf,
+  placesOf,
+  refusalsIn,
+  troublesIn,
+  unapplied,
+  verdictOf,
+} from "./result-parts.js";
 
 /** Maximum documents, rows to write of each, and other rows of each to show. */
 const most = { documents: 100, written: 50, others: 10 };

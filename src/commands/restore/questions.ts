@@ -16,7 +16,7 @@ export function askToApply(planned: RestoreResult, yes: boolean, environment: En
   return confirmPlan(() => planOutline(planned), ask, yes, environment);
 }
 
-/** Prints a plan, and asks about it at the terminal. If it is `confirmed` already, it does neither. */
+/** Prints a plan, and asks about it at the terminal. Does neither if it is `confirmed` already, or without a terminal. */
 export async function confirmPlan(
   outline: () => Paragraphs,
   ask: (dialogue: Dialogue) => Promise<Confirmed>,

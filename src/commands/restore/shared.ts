@@ -68,7 +68,7 @@ export const writeOptions = {
   concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
 } as const satisfies Options;
 
-export type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
+type WriteArguments = Arguments<typeof runPositional & typeof writeOptions> & {
   readonly to?: string | undefined;
 };
 
@@ -122,7 +122,7 @@ interface Work<Settings, Result> {
   readonly execute: (options: Settings & { readonly confirm: Confirm<Result> }) => Promise<Result>;
   readonly ask: Confirm<Result>;
   readonly outline: (ended: Result, next: Invocation) => Paragraphs;
-  /** For guard, which says itself how to go on: the command for that, and the result around that of the restore. */
+  /** For guard, which adds its own hints to errors. `next`: the command that continues. `result`: adds guard's members to the result. */
   readonly guard?: { readonly next: Invocation; readonly result: (ended: Result) => object };
 }
 
@@ -132,8 +132,8 @@ interface WorkSettings {
 }
 
 /**
- * Executes a restore or a copy, prints its result, with the folders of runs under the names that users know, and returns the exit
- * code. Throws InterruptedError if the user refused the plan.
+ * Executes a restore or a copy, prints its result, and returns the exit code. The result has the folders of runs under the names that
+ * users know. Throws InterruptedError if the user refused the plan.
  */
 export async function workAndPrint<Settings extends WorkSettings, Result extends RestoreResult | CopyResult>(
   work: Work<Settings, Result>,

@@ -20,7 +20,7 @@ export interface LostOptions extends PlanOptions, LoadOptions {
   readonly documents: readonly string[];
   /** Documents that cannot be written to, because they are archived, disabled or being indexed. */
   readonly refusals: Refusals;
-  /** The rows of the older run that earlier commands wrote to the target, with the ids that they have there. */
+  /** The rows that earlier restores of the older run wrote to the target. Default: none. */
   readonly restored?: readonly RestoredRow[];
   /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory: string;

@@ -5,7 +5,15 @@ import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import { loadDocumentRows } from "../load-document-rows.js";
 import { type DocumentPair, pairForProof } from "./proof-pairs.js";
-import { compareCopy, compareSame, type DumpDifference, notProved, type RowDifference, refuseUnread } from "./prove.js";
+import {
+  compareCopy,
+  compareSame,
+  type DumpDifference,
+  differenceOf,
+  notProved,
+  type RowDifference,
+  refuseUnread,
+} from "./prove.js";
 import { type CopiedDataset, compareDataset, compareDocument, type DumpDetails, readDetails } from "./settings.js";
 
 /**
@@ -62,7 +70,7 @@ export const nothingCompared = {
   differences: [] as readonly DumpDifference[],
   /** Rows of the run that were compared. */
   rows: { chunks: 0, child_chunks: 0 },
-  /** Blank rows of the run, which have no copy. */
+  /** Rows of the run that no copy can have: blank ones, and children whose chunk is not copied. */
   refused: { chunks: 0, child_chunks: 0 },
   /** How many documents and datasets have settings in the run, but not in the dump of the service. */
   unread: { document: 0, dataset: 0 },
@@ -104,11 +112,6 @@ function compareDatasets(
   });
 }
 
-/** A difference of a whole dataset or document. */
-export function differenceOf(level: "dataset" | "document", id: string, reason: string): DumpDifference {
-  return { level, document_id: level === "document" ? id : null, id, position: null, reason };
-}
-
 /** Maximum row differences to list per document. */
 const mostListed = 100;
 
@@ -127,7 +130,7 @@ async function listRows(
   return { listed, more: counts.map((text) => `${text} of it ${chunk + child_chunk === 1 ? "differs" : "differ"}`) };
 }
 
-/** `2 chunks and 1 child chunk`; empty if there are none. */
+/** One text, such as `2 chunks and 1 child chunk`; none if all counts are 0. */
 export function countsOf(...counts: readonly (readonly [count: number, noun: string])[]): readonly string[] {
   const found = counts.filter(([count]) => count > 0).map(([count, noun]) => countOf(count, noun));
   return found.length > 0 ? [found.join(" and ")] : [];
@@ -150,7 +153,7 @@ export interface CompareOptions {
   readonly pairs: readonly DocumentPair[];
   /** Null: these are the same documents, with the same ids. */
   readonly copies: Copies | null;
-  /** Deletes the rows of the run that no copy can have from the tables of `loadDocumentRows`. */
+  /** For copies: deletes the rows that no copy can have from the `old` tables of `loadDocumentRows`. */
   readonly leaveOut: (connection: Connection, details: DumpDetails) => Promise<void>;
   /** Called after each document. */
   readonly onDocument?: () => void;

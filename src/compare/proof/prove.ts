@@ -20,13 +20,18 @@ export type RowDifference = v.InferOutput<typeof rowDifference>;
 /** The members that describe a row difference. */
 export const rowMembers = rowDifference.entries;
 
-/** A difference between the run and a service. Ids are those in the dump; rows only at the service have their id there. */
+/** A difference between a run and a service. Ids are those in the run; a row that only the service has keeps its id there. */
 export const dumpDifference = result({
   ...rowMembers,
   level: oneOf("dataset", "document", "chunk", "child_chunk"),
   document_id: orNull(text),
 });
 export type DumpDifference = v.InferOutput<typeof dumpDifference>;
+
+/** A difference of a whole dataset or document. */
+export function differenceOf(level: "dataset" | "document", id: string, reason: string): DumpDifference {
+  return { level, document_id: level === "document" ? id : null, id, position: null, reason };
+}
 
 type Chunk = Pick<
   ChunkRow,
@@ -162,7 +167,7 @@ export interface WrittenRow {
   readonly is_indexed: boolean;
 }
 
-/** An add without an answer, with the hash of its text. */
+/** A request without an answer that may have added a row, with the hash of its text. */
 type OpenAdd = Readonly<Record<"document_id" | "parent_id" | "texts_sha256", string | null>> & {
   readonly write: string;
 };
@@ -171,7 +176,7 @@ interface Restored {
   readonly documentId: string;
   /** All rows that the restore wrote. */
   readonly written: readonly WrittenRow[];
-  /** Adds without an answer. Each may have added one chunk or child. */
+  /** Each may have added one chunk or child. */
   readonly openAdds: readonly OpenAdd[];
 }
 

@@ -187,7 +187,7 @@ export function compareDataset(
 ): readonly string[] {
   const hasOwn = copied?.existed ?? false;
   const tags = old.tags?.filter((tag) => !copied?.missingTags.includes(tag));
-  const isShown = hasOwn ? old.built_in_fields || null : old.built_in_fields;
+  const isShown = hasOwn ? old.built_in_fields || null : old.built_in_fields; // its own setting may show them anyway
   return [
     ...compareSetting("name", copied?.name ?? old.name, live.name),
     ...(hasOwn || old.name === null ? [] : compareDatasetSettings(old, live, copied !== null)),
@@ -197,7 +197,7 @@ export function compareDataset(
   ];
 }
 
-/** The permission of a copy. A key cannot choose the members of a dataset, so then only its owner sees the copy. */
+/** The permission of a copy. `partial_members` becomes `only_me`, because POST /datasets accepts no list of members. */
 export function copiedPermission({ permission }: DatasetDetails): string | null {
   return permission === "partial_members" ? "only_me" : permission;
 }
@@ -240,12 +240,12 @@ function compareNames(
   ];
 }
 
-/** Like `compareValue`, for a setting that is not compared if the run does not have it. */
+/** Compares a setting, unless the run does not have it. */
 function compareSetting(what: string, old: unknown, live: unknown): readonly string[] {
   return isNothing(old) ? [] : compareValue(what, old, live);
 }
 
-/** A difference is a text such as `its name is "b" at the service, and "a" in the run`. */
+/** Returns a difference as a text: `its name is "b" at the service, and "a" in the run`. */
 function compareValue(what: string, old: unknown, live: unknown): readonly string[] {
   if (isSameValue(old, live)) return [];
   return [`its ${what} is ${valueText(live)} at the service, and ${valueText(old)} in the run`];

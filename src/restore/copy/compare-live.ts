@@ -4,10 +4,10 @@ import {
   type Copies,
   compareDumps,
   datasetPairKey,
-  differenceOf,
   nothingCompared,
 } from "../../compare/proof/compare-dumps.js";
 import type { DocumentPair } from "../../compare/proof/proof-pairs.js";
+import { differenceOf } from "../../compare/proof/prove.js";
 import { type CopiedDataset, type DumpDetails, detailsIn } from "../../compare/proof/settings.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import type { JournalFacts } from "../journal-facts.js";

@@ -30,7 +30,7 @@ const copied = result({
   documents: listOf(copiedDocument),
   /** Sentences about datasets, settings, fields and tags that could not be made as planned. */
   problems: listOf(text),
-  /** Write requests sent, including those of earlier processes of the same journal. */
+  /** Write requests sent, including those of earlier processes of the same copy. */
   writes: count,
 });
 export type Copied = v.InferOutput<typeof copied>;

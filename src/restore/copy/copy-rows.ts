@@ -1,6 +1,5 @@
 import type { SendHooks } from "../../client/write/operations.js";
-import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
-import { textsHash } from "../../compare/document-rows.js";
+import { type ChunkRow, type ChunkWithChildren, textsHash } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import type { Addition } from "../journal-facts.js";

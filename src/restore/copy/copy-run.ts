@@ -1,7 +1,6 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { loadDocumentRows } from "../../compare/load-document-rows.js";
-import { differenceOf } from "../../compare/proof/compare-dumps.js";
-import type { DumpDifference } from "../../compare/proof/prove.js";
+import { type DumpDifference, differenceOf } from "../../compare/proof/prove.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
@@ -57,7 +56,7 @@ interface Copy extends CopyOptions {
   readonly dump: Dump;
 }
 
-/** Continues the journal of an earlier process, or starts one. */
+/** Continues the copy of an earlier process, or begins one. */
 async function applyToTarget(copy: Copy, session: Session): Promise<CopyResult> {
   const { journal, api, writing } = session;
   const { progress, confirm } = copy;

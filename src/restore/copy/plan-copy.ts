@@ -88,10 +88,7 @@ export function checkWishes(dump: Dump, { documents }: Pick<PlanOptions, "docume
   if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
 }
 
-/**
- * Plans a dataset: the settings to create it with, and those that are lost. POST /datasets accepts no list of members, although the
- * permission `partial_members` needs one.
- */
+/** Plans a dataset: the settings to create it with, and those that are lost. */
 export function planDataset(
   { key, details, dataset_name }: Pick<ChosenDataset, "key" | "details" | "dataset_name">,
   { target, there }: FoundTarget,
@@ -129,7 +126,7 @@ function countEquipping({ fields = [], tags, built_in_fields }: DatasetDetails, 
   return missingFields + missingTags + (missingTags > 0 ? 1 : 0) + (isHidden ? 1 : 0);
 }
 
-/** `existing`: the dataset if the restore did not make it: it keeps its settings. */
+/** `existing`: the dataset at the service, if the restore did not make it; it keeps its settings. */
 function settingLosses(details: DatasetDetails, existing: DatasetDetails | null): readonly Loss[] {
   const differing = existing ? compareDatasetSettings(details, existing, true) : [];
   const hasPipeline = details.runtime_mode === "rag_pipeline" || Boolean(details.pipeline_id);

@@ -36,7 +36,7 @@ export const noRows = {
   ...noCounts,
   /** The attachments that can be bound, each once, in the order of the chunks. */
   attachments: [] as readonly AttachmentPlan[],
-  /** Chunks with attachments that can be bound; those that lose attachments, and why. */
+  /** Chunks with attachments that can be bound; chunks that lose some, and why. */
   ...{ attached: 0, losing: 0, reason: "" },
 };
 

@@ -6,8 +6,7 @@ import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.j
 import { countPlan, type Refusals } from "../../compare/lost/restore-plan.js";
 import type { RestoredRow } from "../../compare/pair.js";
 import { type DocumentPair, pairForProof } from "../../compare/proof/proof-pairs.js";
-import type { WrittenRow } from "../../compare/proof/prove.js";
-import { compareRestored, refuseUnread } from "../../compare/proof/prove.js";
+import { compareRestored, refuseUnread, type WrittenRow } from "../../compare/proof/prove.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
@@ -68,12 +67,12 @@ interface RestoreContext {
   readonly options: RestoreOptions & TargetService;
 }
 
-/** The current documents of the target. */
+/** The current documents of the target, and what earlier restores wrote to them. */
 interface Target {
   /** Undefined if no document can be written. */
   readonly dump: Dump | undefined;
   readonly refusals: Refusals;
-  /** The rows that earlier commands wrote there, according to the journal. */
+  /** According to the journal. */
   readonly restored: readonly RestoredRow[];
 }
 
@@ -122,7 +121,7 @@ async function planned(
   };
 }
 
-/** Continues the journal of an earlier process that did not end, or starts one. */
+/** Continues the restore of an earlier process that did not end, or begins one. */
 async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
   const { journal, api, folder } = session;
   const { progress, confirm, documents } = context.options;
@@ -154,8 +153,8 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
 }
 
 /**
- * Ends the journal. But if an interrupted restore wrote documents that are not part of this command, keeps it open for their undo and
- * proof, and only records which documents of this command are finished.
+ * Ends the restore in the journal. But if an interrupted restore wrote documents that are not part of this command, keeps it open for
+ * their undo and proof, and only records which documents of this command are finished.
  */
 async function endJournal(isOurs: (documentId: string) => boolean, journal: Journal): Promise<void> {
   const { unfinished, unsettled } = journal;

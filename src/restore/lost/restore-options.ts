@@ -56,7 +56,7 @@ export type AppliedRow = v.InferOutput<typeof appliedRow>;
 export type RowOutcome = AppliedRow["outcome"];
 
 /**
- * `writes`: all writes in the journal, also those of earlier processes; 0 if this command sent none and no written row belongs to its
+ * `writes`: all writes of this restore, also those of earlier processes; 0 if this command sent none and no written row belongs to its
  * documents.
  */
 const applied = result({ rows: listOf(appliedRow), writes: count });

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pairForProof } from "../../../src/compare/proof/proof-pairs.js";
-import type { Connection } from "../../../src/duckdb/open-duckdb.js";
-import { withSpill } from "../../../src/duckdb/open-duckdb.js";
+import { type Connection, withSpill } from "../../../src/duckdb/open-duckdb.js";
 import { sqlText } from "../../../src/duckdb/sql.js";
 import { inFull, rounds } from "../../rounds.js";
 import { allOf } from "./paired.js";

@@ -83,12 +83,12 @@ test.each([{ runId: "20260401T000000000Z" }, { baseUrl: "http://kb.example.com/v
   },
 );
 
-test("another copy begins behind the first one in the same file, and knows nothing of it", async () => {
+test("another copy begins in the same file, and knows nothing of the first one", async () => {
   const { folder, path } = await begunFolder();
   const before = await readFile(path, "utf8");
   const journal = await openIn(folder, { another: true });
   expect(journal.facts.datasets.size).toBe(0);
-  expect(await readFile(path, "utf8")).toBe(before); // the first copy can be continued until the other one writes something
+  expect(await readFile(path, "utf8")).toBe(before); // until the other copy writes something, the first one can still be continued
   await journal.finish("one");
   const { lines } = await readJournal(path);
   expect(lines.map(({ kind }) => kind)).toEqual(["begun", "adopted", "end", "begun", "restored"]);

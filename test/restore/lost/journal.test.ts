@@ -210,7 +210,7 @@ test.each([
   await expect(openIn(folder, options)).rejects.toThrow(message);
 });
 
-test("after its end, the next restore begins in the same file, and knows only which rows were written", async () => {
+test("after an end, the next restore begins in the same file, and knows only which rows were written", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
   await journal.end(); // the outcome of the write is unknown
@@ -235,7 +235,7 @@ test("after its end, the next restore begins in the same file, and knows only wh
   expect(await readdir(folder)).toEqual(["journal.jsonl"]);
 });
 
-test("the rows that were written at one service are not those of another", async () => {
+test("a restore to another service does not know the rows of the first one", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
   await journal.conclude(intent, "done", { ids: ["new"], isIndexed: true });

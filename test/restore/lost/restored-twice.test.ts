@@ -9,7 +9,7 @@ import { restoring } from "../restoring.js";
 
 const key = "restore-key";
 
-test("an added chunk is not added a second time, although an older equal text may claim it", async () => {
+test("a chunk that a restore added is not added again, even if another lost chunk has the same text", async () => {
   const base = new KnowledgeBase({ form: "text_model", chunks: 1 });
   const service = await startService({ demo: base.demo, key });
   onTestFinished(() => service.close());
@@ -33,7 +33,7 @@ test("an added chunk is not added a second time, although an older equal text ma
   expect(base.chunks).toHaveLength(2);
   expect(await restoreLost(restoring(backup, key, { apply: false }))).toMatchObject({ manual_edits: 0 });
 
-  reindex(); // loses it again, so the journal of the first restore no longer counts
+  reindex(); // loses the chunk that the first restore added
   expect(await restore()).toMatchObject({ status: "proved", counts: { chunks_added: 1 } });
   expect(await restore()).toMatchObject({ status: "nothing to restore" });
   expect(base.chunks).toHaveLength(2);

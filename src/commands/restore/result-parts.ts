@@ -2,7 +2,7 @@ import { countText } from "../../amounts.js";
 import { type Entry, faint, firstOf, type Part, titled } from "../../cli/outline.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
 import { messageText, terminalText } from "../../cli/text.js";
-import type { DumpDifference, RowDifference } from "../../compare/proof/prove.js";
+import { type DumpDifference, differenceOf, type RowDifference } from "../../compare/proof/prove.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 
@@ -58,18 +58,14 @@ export interface Trouble extends DumpDifference {
   readonly next?: string | undefined;
 }
 
-/** The documents that a plan refuses. `verdict`: the beginning of each reason. */
+/** The documents that a plan refuses. `verdict`: a word to put before each reason. */
 export function refusalsIn(
   documents: readonly { readonly document_id: string; readonly refused: string | null }[],
   verdict = "",
 ): readonly Trouble[] {
   return documents.flatMap(({ document_id, refused }) =>
-    refused === null ? [] : [documentTrouble(document_id, `${verdict}${refused}`)],
+    refused === null ? [] : [differenceOf("document", document_id, verdict + refused)],
   );
-}
-
-export function documentTrouble(document_id: string, reason: string): Trouble {
-  return { document_id, level: "document", id: document_id, position: null, reason };
 }
 
 /** Troubles below the document or dataset that has them, in order of first appearance. `most`: how many to show of each. */
