@@ -8,7 +8,7 @@ import type { ReadProgress } from "../read-progress.js";
 import { compareLive, copiesOf, copyPair } from "../restore/copy/compare-live.js";
 import { copyFolderOf, plainBaseUrl } from "../restore/copy/copy-result.js";
 import { readJournalState } from "../restore/journal.js";
-import type { JournalFacts } from "../restore/journal-facts.js";
+import type { JournalFacts } from "../restore/journal-state.js";
 import { refuseLinksBeside, type SessionOptions } from "../restore/session.js";
 import {
   type DumpProgress,

@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
-import { JournalState } from "./journal-facts.js";
 import { type CheckOwn, type JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
@@ -12,6 +11,7 @@ import {
   type WriteFacts,
   type WriteRequest,
 } from "./journal-schema.js";
+import { JournalState } from "./journal-state.js";
 
 /** The run to restore from, and the service to restore to. */
 interface JournalId {

@@ -8,7 +8,7 @@ import { type Dump, openDump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { nameAndId } from "../../words.js";
 import { readJournalState } from "../journal.js";
-import { type JournalFacts, noFacts } from "../journal-facts.js";
+import { type JournalFacts, noFacts } from "../journal-state.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { isSameService, openTarget } from "../target.js";

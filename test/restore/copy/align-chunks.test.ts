@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { alignChunks } from "../../../src/restore/copy/copy-rows.js";
-import type { Addition } from "../../../src/restore/journal-facts.js";
+import type { Addition } from "../../../src/restore/journal-state.js";
 
 interface Chunk {
   readonly id: string;

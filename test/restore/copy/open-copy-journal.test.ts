@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
 import { openJournal, readJournalState } from "../../../src/restore/journal.js";
-import { noFacts } from "../../../src/restore/journal-facts.js";
 import { readJournal } from "../../../src/restore/journal-file.js";
+import { noFacts } from "../../../src/restore/journal-state.js";
 import { testFolder } from "../../run/job-for.js";
 
 const usual = {

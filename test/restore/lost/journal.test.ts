@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
 import { type JournalOptions, openJournal, readJournalState } from "../../../src/restore/journal.js";
-import type { JournalState } from "../../../src/restore/journal-facts.js";
 import { readJournal } from "../../../src/restore/journal-file.js";
 import type { WriteFacts } from "../../../src/restore/journal-schema.js";
+import type { JournalState } from "../../../src/restore/journal-state.js";
 import { testFolder } from "../../run/job-for.js";
 import { journalText } from "../journal-text.js";
 
