@@ -1,5 +1,5 @@
-import { type Comparison, countsOf } from "../compare/proof/compare-dumps.js";
-import type { DocumentPair } from "../compare/proof/proof-pairs.js";
+import { countsOf, type DumpComparison } from "../compare/proof/compare-dumps.js";
+import type { LivePair } from "../compare/proof/proof-pairs.js";
 import { detailsIn } from "../compare/proof/settings.js";
 import { filteredDatasets, type Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
@@ -67,7 +67,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
 }
 
 /** Notes on parts that were not compared: the run or the service does not have them, or the service accepts no such rows. */
-function partNotes(old: Dump, { unread, refused }: Pick<Comparison, "unread" | "refused">): readonly string[] {
+function partNotes(old: Dump, { unread, refused }: Pick<DumpComparison, "unread" | "refused">): readonly string[] {
   const details = detailsIn(old);
   const which = details === "auto" ? " of documents that do not look edited" : "";
   const noDetails = `settings and metadata${which} were not compared: the run does not have them (details: true)`;
@@ -86,7 +86,7 @@ function partNotes(old: Dump, { unread, refused }: Pick<Comparison, "unread" | "
 
 /** The documents to compare, and sentences about the others. */
 interface Chosen {
-  readonly pairs: readonly DocumentPair[];
+  readonly pairs: readonly LivePair[];
   readonly notes: readonly string[];
 }
 

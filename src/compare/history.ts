@@ -1,26 +1,7 @@
 import { type Connection, lacksMemory } from "../duckdb/open-duckdb.js";
 import { sqlText, utcTime } from "../duckdb/sql.js";
-import { filteredDatasets } from "../dump/manifest.js";
-import type { Dump } from "../dump/open-dump.js";
-import { UsageError } from "../errors.js";
 import { attachJob, attachReason, type RunInDatabase } from "./attach-job.js";
-import { inexactReason } from "./document-rows.js";
 import type { MatchedKind } from "./pair.js";
-
-/** Throws UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
-export function checkFit(dump: Dump): void {
-  const { options } = dump.manifest;
-  const filtered = filteredDatasets(options);
-  const reasons = [
-    filtered.length > 0 &&
-      `its run left out chunks: the job has a filter (status, keyword) for dataset ${filtered.join(", ")}`,
-    options.child_chunks === "none" && "its run read no child chunks (child_chunks: none)",
-    !dump.tablesOf(["chunks", "child_chunks"]) && inexactReason(dump),
-  ].filter((reason) => typeof reason === "string");
-  if (reasons.length === 0) return;
-  const problems = reasons.map((message) => ({ path: "", message }));
-  throw new UsageError(`${dump.folder} cannot be used for a restore:`, problems);
-}
 
 /** Columns of a chunk that a person can change and a request can write. */
 const editedColumns = ["content", "answer", "keywords", "enabled"] as const;

@@ -1,11 +1,12 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql.js";
 import { type CheckedRows, checkRows, loadList, loadRows, type ReadRowsOptions } from "../dump/load.js";
+import { filteredDatasets } from "../dump/manifest.js";
 import type { Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import type { ReadProgress } from "../read-progress.js";
 import { documentKey } from "../rows/row.js";
-import type { DocumentId } from "./document-rows.js";
+import { type DocumentId, inexactReason } from "./document-rows.js";
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
@@ -46,6 +47,21 @@ export async function loadDocumentRows(
       counted: documents,
     });
   }
+}
+
+/** Throws UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
+export function checkFit(dump: Dump): void {
+  const { options } = dump.manifest;
+  const filtered = filteredDatasets(options);
+  const reasons = [
+    filtered.length > 0 &&
+      `its run left out chunks: the job has a filter (status, keyword) for dataset ${filtered.join(", ")}`,
+    options.child_chunks === "none" && "its run read no child chunks (child_chunks: none)",
+    !dump.tablesOf(["chunks", "child_chunks"]) && inexactReason(dump),
+  ].filter((reason) => typeof reason === "string");
+  if (reasons.length === 0) return;
+  const problems = reasons.map((message) => ({ path: "", message }));
+  throw new UsageError(`${dump.folder} cannot be used for a restore:`, problems);
 }
 
 /** The files of chunks and child chunks with the exact texts of the service, after checking their bytes. */

@@ -1,7 +1,7 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { groupRows } from "../compare/document-rows.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
-import type { DocumentPair } from "../compare/proof/proof-pairs.js";
+import type { LivePair } from "../compare/proof/proof-pairs.js";
 import type { Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { type Problem, SkipError } from "../errors.js";
@@ -122,12 +122,12 @@ export async function readRefusals(api: KnowledgeApi, documents: readonly Target
 export async function readLive(
   api: KnowledgeApi,
   service: TargetService,
-  { pairs: all, ...reading }: Omit<TargetReading, "documents"> & { readonly pairs: readonly DocumentPair[] },
+  { pairs: all, ...reading }: Omit<TargetReading, "documents"> & { readonly pairs: readonly LivePair[] },
   progress: DumpProgress,
 ) {
   const live = all.map((pair) => pair.live);
   const refusals = await readRefusals(api, live);
-  const isGone = ({ live }: DocumentPair) => refusals.get(documentKey(live)) === gone;
+  const isGone = ({ live }: LivePair) => refusals.get(documentKey(live)) === gone;
   const pairs = all.filter((pair) => !isGone(pair));
   const documents = pairs.map(({ live }) => live);
   const dump = documents.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress) : undefined;

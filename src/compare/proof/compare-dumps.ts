@@ -4,7 +4,7 @@ import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import { loadDocumentRows } from "../load-document-rows.js";
-import { type DocumentPair, pairForProof } from "./proof-pairs.js";
+import { type LivePair, pairForProof } from "./proof-pairs.js";
 import {
   compareCopy,
   compareSame,
@@ -20,7 +20,7 @@ import { type CopiedDataset, compareDataset, compareDocument, type DumpDetails, 
  * Compares documents of a dump with those of a service, one at a time. Throws StopError if one was not read completely, or a file
  * differs from its manifest: then nothing is proved.
  */
-export async function compareDumps(options: CompareOptions): Promise<Comparison> {
+export async function compareDumps(options: CompareOptions): Promise<DumpComparison> {
   const { old, pairs, copies, signal } = options;
   refuseUnread(options.live);
   return withSpill(":memory:", options, async (connection) => {
@@ -77,15 +77,15 @@ export const nothingCompared = {
 };
 
 /** The findings of a comparison, and how much was compared. */
-export type Comparison = Readonly<typeof nothingCompared>;
+export type DumpComparison = Readonly<typeof nothingCompared>;
 
 /** Called for settings that the run has, and the dump of the service lacks. */
-type OnUnread = (level: keyof Comparison["unread"], id: string) => void;
+type OnUnread = (level: keyof DumpComparison["unread"], id: string) => void;
 
 type Sides = Readonly<Record<"old" | "live", DumpDetails>>;
 
 /** Counts the loaded rows of the run. */
-async function countOld(connection: Connection): Promise<Comparison["rows"]> {
+async function countOld(connection: Connection): Promise<DumpComparison["rows"]> {
   const [chunks] = await rowsOf(connection, "SELECT count(*) AS rows FROM old_chunks");
   const [children] = await rowsOf(connection, "SELECT count(*) AS rows FROM old_child_chunks");
   return { chunks: Number(chunks?.rows), child_chunks: Number(children?.rows) };
@@ -150,7 +150,7 @@ export interface CompareOptions {
   readonly old: Dump;
   /** A dump of the documents of all `pairs`, with `details` if the old one has them. */
   readonly live: Dump;
-  readonly pairs: readonly DocumentPair[];
+  readonly pairs: readonly LivePair[];
   /** Null: these are the same documents, with the same ids. */
   readonly copies: Copies | null;
   /** For copies: deletes the rows that no copy can have from the `old` tables of `loadDocumentRows`. */

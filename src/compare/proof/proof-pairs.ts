@@ -4,7 +4,7 @@ import { childFromJson, chunkFromJson, type DocumentId } from "../document-rows.
 import { rowJson } from "../load-document-rows.js";
 
 /** A document of a dump, and the document at the service to compare it with: the same one, or its copy. */
-export interface DocumentPair {
+export interface LivePair {
   readonly old: DocumentId;
   readonly live: DocumentId;
 }
@@ -37,7 +37,7 @@ interface PairOptions {
  */
 export async function pairForProof(
   connection: Connection,
-  documents: readonly DocumentPair[],
+  documents: readonly LivePair[],
   { by, kept = [], without = [] }: PairOptions,
 ) {
   const numbered = documents.map(({ old, live }, nr) => ({

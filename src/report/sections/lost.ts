@@ -3,7 +3,7 @@ import { countText, dayText, lostText, numberText, replacedText } from "../../am
 import type { ComparedRuns } from "../../compare/compare-runs.js";
 import type { ChangeCounts, ChunkChange, DocumentDiff, TextPart } from "../../compare/diff-result.js";
 import { withRunDiff } from "../../compare/diff-runs.js";
-import { checkFit } from "../../compare/history.js";
+import { checkFit } from "../../compare/load-document-rows.js";
 import { needsDetails } from "../../compare/lost/decisions.js";
 import { planCompared } from "../../compare/lost/plan-lost.js";
 import { countPlan, type DocumentPlan, type ManualEdit } from "../../compare/lost/restore-plan.js";

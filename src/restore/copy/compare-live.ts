@@ -6,7 +6,7 @@ import {
   datasetPairKey,
   nothingCompared,
 } from "../../compare/proof/compare-dumps.js";
-import type { DocumentPair } from "../../compare/proof/proof-pairs.js";
+import type { LivePair } from "../../compare/proof/proof-pairs.js";
 import { differenceOf } from "../../compare/proof/prove.js";
 import { type CopiedDataset, type DumpDetails, detailsIn } from "../../compare/proof/settings.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
@@ -66,7 +66,7 @@ export function copiesOf(
 }
 
 /** A document of the dump, and its copy according to the journal; undefined if it has none. */
-export function copyPair(old: DocumentPair["old"], { documents }: JournalFacts): DocumentPair | undefined {
+export function copyPair(old: LivePair["old"], { documents }: JournalFacts): LivePair | undefined {
   const copy = documents.get(old.document_id);
   return copy && { old, live: { dataset_id: copy.target_dataset_id, document_id: copy.target_id } };
 }

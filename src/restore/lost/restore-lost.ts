@@ -5,7 +5,7 @@ import type { Decision } from "../../compare/lost/decisions.js";
 import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.js";
 import { countPlan, type Refusals } from "../../compare/lost/restore-plan.js";
 import type { RestoredRow } from "../../compare/pair.js";
-import { type DocumentPair, pairForProof } from "../../compare/proof/proof-pairs.js";
+import { type LivePair, pairForProof } from "../../compare/proof/proof-pairs.js";
 import { compareRestored, refuseUnread, type WrittenRow } from "../../compare/proof/prove.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
@@ -200,7 +200,7 @@ async function proveWritten(
 
 /** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */
 function proveDocuments(
-  pairs: readonly DocumentPair[],
+  pairs: readonly LivePair[],
   dumps: Readonly<Record<"old" | "live", Dump>>,
   { written, open }: Journal,
   { memory, signal }: RestoreOptions,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Copies, compareDumps, datasetPairKey } from "../../../src/compare/proof/compare-dumps.js";
-import type { DocumentPair } from "../../../src/compare/proof/proof-pairs.js";
+import type { LivePair } from "../../../src/compare/proof/proof-pairs.js";
 import type { DumpDifference } from "../../../src/compare/proof/prove.js";
 import type { CopiedDataset } from "../../../src/compare/proof/settings.js";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
@@ -137,7 +137,7 @@ export function draftOf(tables: Partial<Draft>): Draft {
   return structuredClone({ ...noRows, document_info: [], datasets: [], document_details: [], ...tables }) as Draft;
 }
 
-const pairOf = (old: string, live: string, end = ""): DocumentPair => ({
+const pairOf = (old: string, live: string, end = ""): LivePair => ({
   old: { dataset_id: `d${end}`, document_id: old + end },
   live: { dataset_id: `D${end}`, document_id: live + end },
 });
@@ -152,7 +152,7 @@ export const copies: Copies = {
 
 interface Given {
   readonly copies?: Copies | null;
-  readonly pairs?: readonly DocumentPair[];
+  readonly pairs?: readonly LivePair[];
   readonly old?: WriteOptions;
   readonly live?: WriteOptions;
 }
