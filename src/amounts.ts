@@ -57,7 +57,7 @@ export function shareText(part: number, whole: number): string {
   return `${Math.round(percent)} %`;
 }
 
-/** Says how many lost rows without manual edits have an edited text in their place; empty if none has. */
+/** Says how many of the lost rows without manual edits were replaced by an edited text; empty for 0. */
 export function replacedText(count: number): string {
   if (count === 0) return "";
   return `In place of ${numberText(count)} of them, the newer run has a text that a person edited or a restore brought back.`;

@@ -122,7 +122,7 @@ export interface PlanRestoreOptions {
   readonly against: string;
   /** Ids of documents; default: all of the older run. */
   readonly documents?: readonly string[];
-  /** Whether to add edits with an unknown position at the end of their document; default: false. */
+  /** Whether to add manual edits at the end of their document if their place is not known; default: false. */
   readonly manualEdits?: boolean;
   readonly memory?: string;
   readonly signal?: AbortSignal;

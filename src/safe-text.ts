@@ -52,8 +52,8 @@ export function looksLikeKey(text: string): boolean {
 const shortestForm = 8;
 
 /**
- * The key in both base64 alphabets, at each of the three offsets in a group, because it looks different at each. The first and
- * last characters also encode neighboring bytes, so they are left out.
+ * The key in both base64 alphabets. Base64 encodes groups of three bytes, so the key looks different at each of three offsets. The
+ * first and last characters also encode neighbouring bytes, so they are left out.
  */
 function inBase64(key: string): readonly string[] {
   const bytes = Buffer.from(key);

@@ -22,7 +22,7 @@ export function withoutSwitches({ program, args }: Invocation, names: readonly s
   return { program, args: args.filter((argument) => !dropped.test(argument)) };
 }
 
-/** The invocation without an option and its value, in both spellings; if `value` is given, only if they match. */
+/** The invocation without an option, in both spellings. If `value` is given, drops the option only where it has this value. */
 export function withoutOption({ program, args }: Invocation, name: string, value?: string): Invocation {
   const flag = `--${name}`;
   const isDropped = (given: string | undefined) => value === undefined || given === value;

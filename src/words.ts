@@ -24,7 +24,7 @@ export function shardText({ index, count }: ShardNumber): string {
 /** Maximum characters of a document name to show. Names are file names and can be just as long. */
 const longestName = 60;
 
-/** `"Handbook" (a8e0e5b5-…)`, on one line; only the id if there is no name, or the id in its place. */
+/** `"Handbook" (a8e0e5b5-…)`, on one line; only the id if there is no name, or if the name is the id. */
 export function nameAndId(name: string | null | undefined, id: string): string {
   const known = name === id ? "" : nameText(name ?? "");
   return known === "" ? id : `${known} (${id})`;
@@ -36,7 +36,7 @@ export function nameText(name: string): string {
   return shown === "" ? "" : `"${cutText(shown, longestName)}"`;
 }
 
-/** Moves the request of a message to its end, because its URL may be long: `GET https://…: 404 not_found` is `404 not_found (GET https://…)`. */
+/** Moves the request of a message to its end, because its URL may be long: `GET https://…: 404` becomes `404 (GET https://…)`. */
 export function causeFirst(message: string): string {
   return message.replace(/\b([A-Z]{3,6} https?:\/\/\S+): (.*)$/m, "$2 ($1)");
 }

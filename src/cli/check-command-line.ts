@@ -15,7 +15,7 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
   return [
     ...unknown,
     ...line.flags.flatMap((flag) => valueProblems(flag, options)),
-    // Skip this after an unknown flag: its value may have swallowed an argument, which would only seem to be missing.
+    // Not after an unknown flag: an argument that seems to be missing may have been read as the value of that flag.
     ...(unknown.length > 0 ? [] : argumentProblems(line.plainArguments, command, isThere)),
     ...brokenRules(line.flags, options, unknown.length === 0),
   ];

@@ -12,7 +12,7 @@ import type { Page } from "./text.js";
 /** The kind of files that a shell suggests. */
 export type Files = "file" | "folder" | "job file";
 
-/** Turns the text of an argument into its value, or returns a problem with it. `path`: the argument, for the problem. */
+/** Turns the text of an argument into its value, or returns a problem with it. `path`: the name of the argument, for the problem. */
 type Read = (given: string, path: string, env: NodeJS.ProcessEnv) => unknown;
 
 /** The headings of the help, in order. */
@@ -43,7 +43,7 @@ export interface Option {
   readonly describe: string;
   /** The kind of files that a shell suggests as the value. */
   readonly names?: Files;
-  /** The allowed values, if the check of the job, not of the command line, refuses others. */
+  /** The values that the shell suggests. Unlike with `choices`, others are refused later, for example by the check of the job. */
   readonly values?: readonly string[];
   /** The value as shown in the help: `DIR` in `--out DIR`. Every option except switches has this or `choices`. */
   readonly value?: string;

@@ -12,9 +12,9 @@ import { type FindOptions, findNamed, isJob, lookAt } from "../store/find-named.
 import { newestRun } from "../store/find-run.js";
 
 /**
- * Loads the job that a word names, from a job file, or from the newest run of a job given by name or folder. Flags override its
- * settings. `notifies`: the command sends the job's notifications. Throws UsageError if there is no such job, or with every
- * problem.
+ * Loads the job that a word names: a job file, or the name or folder of a job, which is then loaded from its newest run. Flags
+ * override its settings. `notifies`: the command sends the job's notifications. Throws UsageError if there is no such job, or with
+ * every problem of the job.
  */
 export async function findJob(
   word: string,

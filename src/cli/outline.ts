@@ -3,7 +3,7 @@ import { widthOf, wrapToWidth } from "./display-width.js";
 import { type Column, renderTable } from "./table.js";
 import { type Page, type Paint, plain } from "./text.js";
 
-/** A part of a text for people: a sentence, an entry, or a function that lays out its own lines. False, null and undefined print nothing. */
+/** A part of a text for people: a sentence, an entry, or a function that lays out its own lines. Falsy parts print nothing. */
 export type Part = string | Entry | ((page: Page) => readonly string[]) | false | null | undefined;
 
 /** A sentence, and parts below it. */
@@ -27,9 +27,9 @@ export function renderParagraphs(paragraphs: Paragraphs, page: Page): string {
     .join("\n\n");
 }
 
-/** The width of an id in brackets, which must never be cut. A line with one gets only as much indent as fits. */
+/** The width of `(<UUID>)`, which is never wrapped. A line that is too wide because of it gets less indent; a narrow page has no indent. */
 const widest = 38;
-/** A deep sentence still gets this many columns. */
+/** A sentence gets at least this many columns, however deep it is. */
 const leastWrap = 24;
 
 function layOut(parts: readonly Part[], page: Page, depth = 0): readonly string[] {

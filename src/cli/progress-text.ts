@@ -116,7 +116,7 @@ export function within(step: string, progress: Progress): Progress {
   return { ...progress, step: progress.step === readingDocuments ? step : `${step} · ${progress.step}` };
 }
 
-/** Renders the reading of files, counted in bytes by default, or the dump that is made meanwhile. */
+/** Renders the reading of files, counted in bytes by default. While `dump` is set, renders the progress of that dump instead. */
 export function renderReading(
   progress: ReadProgress & { readonly dump?: RunProgress | undefined },
   unit: Progress["unit"] = "byte",

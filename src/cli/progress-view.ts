@@ -45,7 +45,7 @@ export interface Rendering {
   readonly isEndless?: boolean;
 }
 
-/** New results: an entry each for JSON, lines for people. */
+/** New results: `facts` has an entry for each, for JSON; `lines` is for people. */
 export interface News {
   readonly facts: readonly ReadingFacts[];
   readonly lines: readonly string[];
@@ -155,8 +155,8 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
 }
 
 /**
- * Renders every second, to measure a rate, and prints every tenth time. `newsIn`: the text to compare; if it has not changed,
- * nothing is printed.
+ * Renders every second, to measure a rate, and prints every tenth time. `newsIn` returns the text that must have changed since the
+ * last print; without it, prints every time.
  */
 function lookAndPrint<Found>(
   look: (elapsed: number) => Found,

@@ -31,7 +31,7 @@ export class OutageGate {
   readonly #service: Gate;
   readonly #daemon: Gate;
   readonly #needDaemon = new Set<string>();
-  /** The gate to wait at for each error that an outage caused, or that ended a request held back by one. */
+  /** For every error that an outage caused, the gate to wait at. Includes the errors of requests that were not sent because of it. */
   readonly #gates = new WeakMap<Error, Gate>();
 
   constructor(options: OutageGateOptions) {

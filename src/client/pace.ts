@@ -11,19 +11,19 @@ const limitLevel = 7;
 /** After this many refusals in a row, a limit that was found earlier counts as reached again. */
 const knownLimit = 4;
 /**
- * The first pause at a limit, in milliseconds, if the service does not say how long to wait. If the refusals may still be
- * random, because other answers came between them or few came before, the pause is at most as long as the last 100 requests
- * took. Every further refusal doubles it. At a limit found before, the first two pauses repeat the last one that was long
- * enough.
+ * The first pause at a limit, in milliseconds, if the service does not say how long to wait. The pause is shorter if the refusals
+ * may be random, because there were other answers between them, or fewer than `fewAnswers` before: then it is at most the time that
+ * 100 requests take. Every further refusal doubles it. If a limit was found before, the first two pauses are as long as the last one
+ * that was long enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;
 const pausedRequests = 100;
 const longestPause = 60_000;
 /**
- * The rate is lowered after this many refusals more than the usual share, because a rate slightly above a limit causes a few
- * refusals that look random. It drops to `lowered` times the throughput. If as many requests are refused at that rate, the
- * refusals are random: the rate becomes unrestricted again, and the next reduction needs twice as many refusals.
+ * A rate slightly above a limit causes a few refusals, which look random. So once there are this many more refusals than
+ * `usualShare` explains, the rate drops to `lowered` times the throughput. If there are as many again at the lower rate, they are
+ * random: the rate becomes unrestricted again, and the next reduction needs twice as many refusals.
  */
 const firstExcess = 8;
 const usualShare = { free: 0.15, lowered: 0.03 };
@@ -72,8 +72,8 @@ export class Pace {
   /** Seconds after `rateSince` in which the rate grows slowly. */
   #cruise = 0;
   /**
-   * Refusals that look random do not lower the rate below this fraction of the throughput at the limit. Undefined if the rate
-   * is unrestricted.
+   * Requests per second: refusals that look random do not lower the rate below this, which is `lowered` times the throughput at the
+   * limit. Undefined if the rate is unrestricted.
    */
   #floor: number | undefined;
   /** Refusals minus other answers, at least 0: see `limitLevel`. */

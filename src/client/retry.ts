@@ -70,7 +70,10 @@ const longestWait = 30_000;
 const firstWait = 500;
 const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;
-/** Maximum refusals without Retry-After per try that do not count as a try of their own, because some services refuse at random. */
+/**
+ * Up to this many refusals without Retry-After do not count as tries, because some services refuse at random. The next one does, and
+ * the count starts again from 0.
+ */
 const mostScattered = 3;
 
 /**

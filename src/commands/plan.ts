@@ -120,7 +120,7 @@ function latencyText(what: string, seconds: number | null): readonly string[] {
   return seconds === null ? [] : [`${what} ${Math.round(seconds * 10_000) / 10} ms`];
 }
 
-/** The table of documents. A narrow terminal shows no ids of documents with names: people know documents by name, and --json has the ids. */
+/** The table of documents. If the terminal is narrow, documents with a name are shown without ids, which --json has. */
 function documentsIn({ documents }: JobPlan): readonly Part[] {
   const hasNames = documents.some(({ document_name }) => document_name !== null);
   const number = (count: number | null) => (count === null ? "–" : numberText(count));

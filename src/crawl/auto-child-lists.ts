@@ -55,7 +55,7 @@ export interface ChildPlan {
   readonly reason: string;
 }
 
-/** How many chunks of a document get their children from where. The three counts add up to the number of chunks. */
+/** Counts the chunks of a document by the source of their children. The three counts add up to the number of chunks. */
 interface ListCounts {
   /** Chunks whose child list is read, including the sample. */
   readonly asked: number;
@@ -125,7 +125,7 @@ export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): List
 
 /**
  * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen,
- * and that the sample confirms the guess. Without that, `auto` reads all `total` lists. If the pages seen have all chunks,
+ * and that the sample confirms the guess; if it does not, `auto` reads all `total` lists. If the pages seen have all chunks,
  * only the sample is uncertain.
  */
 export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {

@@ -152,12 +152,12 @@ async function* readTiedList(
   yield* listed;
 }
 
-/** Whether a list has several pages, so that equal positions may hide rows, and the embedded children could replace it. */
+/** Whether equal positions may hide rows, because the list has several pages, and the chunk embeds as many children as the list counts. */
 function mayBeTied({ rows, total }: PageRead, embedded: readonly Listed[]): boolean {
   return rows.length < total && embedded.length === total;
 }
 
-/** Whether the chunk embeds every row that the pages showed, each with a distinct id, and as many as the list counts. */
+/** Whether the chunk embeds every row that the pages showed. `embeddedChildren` and `mayBeTied` checked its ids and their number. */
 function holdsAll(embedded: readonly Listed[], listed: readonly ListRows[]): boolean {
   const ids = new Set(embedded.map(({ id }) => id));
   return listed.every(({ rows }) => rows.every(({ id }) => ids.has(id)));

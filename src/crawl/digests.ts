@@ -65,8 +65,8 @@ export class ContentDigest extends SetDigest {
 export type ChildText = (child: Listed, chunkId: string) => string;
 
 /**
- * Returns a function that makes the texts of rows of a document's children. A child nested too deeply to serialize equals no
- * other.
+ * Returns a function that converts the children of a document to the texts of their rows. A child that is nested too deeply to
+ * serialize equals no other.
  */
 export function childTextIn({ datasetId, documentId }: Place, keepSignatures: boolean): ChildText {
   const options = { keepSignatures, drift: () => {} };

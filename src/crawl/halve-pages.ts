@@ -104,8 +104,8 @@ class HalvingPages {
   }
 
   /**
-   * Reads a page with `rows` rows by asking for `limit`, and in pieces if that fails. The two differ only if the service puts
-   * fewer rows on a page than requested.
+   * Reads a page with `rows` rows by asking for `limit`, and in pieces if that fails. `rows` is below `limit` only if the service
+   * puts fewer rows on a page than requested.
    */
   async #readOrDivide(page: number, limit: number, rows = limit, retries?: number): Promise<Part> {
     const known = rows > this.#largest ? largestDivisor(rows, this.#largest) : undefined;

@@ -17,8 +17,8 @@ export const rowsOn = ({ rows, unreadable = [] }: Pick<PageRead, "rows" | "unrea
   rows.length + unreadable.length;
 
 /**
- * How many answers a page counts for, at least. A full page counts for two, because it does not prove that the list ends
- * there: the service counts rows after reading them, so a row deleted in between makes it hide the row after the page.
+ * How many answers a page counts for, at least. A full page counts for two, because it does not prove that the list ends there:
+ * the service counts rows after reading them. If a row is deleted in between, the total equals the page, although a row follows it.
  */
 export const answersOf = ({ rows, piece }: Pick<PageRead, "rows" | "piece">): number =>
   piece === undefined && rows.length !== pageSize ? 1 : 2;
@@ -155,7 +155,7 @@ export class ListProof {
     return this.#unreadable;
   }
 
-  /** Whether three pages in a row had no new rows. A service that repeats rows could keep this loop busy for very long. */
+  /** Whether three pages in a row had no new rows. Then stop: a service that repeats rows could keep the reader busy for very long. */
   get isStuck(): boolean {
     return this.#pagesInVain >= 3;
   }

@@ -164,7 +164,7 @@ const notReadNow = noneIn("read_now");
 
 /**
  * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later. Leaves out
- * rows of this run, which are there if it was killed after it replaced the database, and is now finished again.
+ * the rows of this run: the database has them if the run was killed after it replaced the database, and is now being finished.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
@@ -185,8 +185,8 @@ async function keepPrevious(connection: Connection, { run, withoutChildren }: Ru
 }
 
 /**
- * Sorts the documents of a run into temporary tables. `read_now`: their older rows are replaced. `passed_over`: they changed
- * during the read and keep the complete state from an earlier run. `failed_now`: all incomplete ones, as this run found them.
+ * Sorts the documents of a run into temporary tables. `read_now`: their older rows are replaced. `passed_over`: they are unstable
+ * in this run, and keep the complete state from an earlier run. `failed_now`: all incomplete ones, as this run found them.
  * `listed_now`: documents that the service listed, if asked.
  */
 async function sortDocuments(

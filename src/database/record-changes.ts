@@ -35,8 +35,8 @@ export async function recordChanges(
 }
 
 /**
- * SQL: creates the views `<kind>_before` and `<kind>_after` with both states of the documents that were read, and one with the
- * earlier changes to keep. A run that is finished again is compared with the state before its first attempt.
+ * SQL: creates `<kind>_before` and `<kind>_after` with both states of the documents that were read, and `<table>_kept` with the earlier
+ * changes to keep. If a killed run is finished later (`again`), it is compared with the state before its first attempt.
  */
 function sidesOf(kind: HistoryKind, run: string, again: boolean, isRead: boolean): string {
   const state = stateBefore(kind, { later: `run_id >= ${run}`, from: "previous.main." });

@@ -98,7 +98,7 @@ const aboutCounts: Readonly<Record<string, string>> = {
 };
 const counts = Object.keys(aboutCounts);
 
-/** The comment of the column that views add to an id. */
+/** The comment on `document_name`, which views add to the id of a document. */
 const documentName = { document_name: "the name of the document, as last listed" };
 
 /** SQL: the names of documents, from the lists of the service or from their details. */

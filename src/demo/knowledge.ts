@@ -82,7 +82,7 @@ const shownUntilCompleted: ReadonlyMap<unknown, string> = new Map(
   }),
 );
 
-/** The displayed status of a document, which older services leave to the reader. Null if unknown. */
+/** The displayed status of a document, derived from other fields if an older service does not send it. Null if unknown. */
 export function shownStatus(listed: Details): string | null {
   const { display_status, indexing_status, enabled, archived } = listed;
   if (typeof display_status === "string") return display_status.toLowerCase();

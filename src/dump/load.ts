@@ -53,8 +53,8 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
 }
 
 /**
- * The rows of a table, for a caller that compares the bytes with the manifest itself. Checks only the sizes of the files. The
- * statement cannot read a row of 16 MB or more. Throws StopError if a file is missing.
+ * The rows of a table, for a caller that compares the bytes with the manifest on its own. Checks only the sizes of the files. The
+ * statement cannot read a row of 16 MB or more. Throws StopError if a file is missing or has another size.
  */
 export async function uncheckedRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
   await dump.checkSizes(table.files);

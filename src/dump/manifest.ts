@@ -62,7 +62,7 @@ export const childListsSchema = object({
   /** Chunks with embedded children in the page of chunks, used or not. */
   embedding: count,
   reason: text,
-  /** Child lists that `auto` reads for this document; null if the document changed during the read. */
+  /** Child lists that `auto` reads for this document; null if the document is not complete. */
   auto_asks: v.nullable(count),
   /** Child chunks that `auto` would miss, as far as the run knows. */
   auto_misses: count,

@@ -166,8 +166,8 @@ async function makeOne(path: string): Promise<boolean> {
 }
 
 /**
- * Makes a folder in an owner's folder. Does not make the owner's folder: if it is missing, another run has taken over. The
- * folder may already exist.
+ * Makes a folder in an owner's folder, unless it exists. Rejects if the owner's folder is missing, because then another run has
+ * taken over.
  */
 export async function makeOwnFolder(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch(ifPresent(undefined));

@@ -163,8 +163,8 @@ function decompressionError(cause: unknown): unknown {
 const size = 1 << 20;
 
 /**
- * Collects small pieces into large ones, to save system calls. A piece, in or out, is valid only until the next one is
- * requested: allocating each would keep the garbage collector busy.
+ * Collects small pieces into large ones, to save system calls. Every piece, received or yielded, is valid only until the next one
+ * is requested: a new buffer for each would keep the garbage collector busy.
  */
 export async function* gatherPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gathered = Buffer.allocUnsafeSlow(size);

@@ -87,7 +87,7 @@ function refuseBatch({ flag }: GivenFlag): Problem {
   };
 }
 
-/** The name in messages of a setting that did not come from the file: the flag that sets it, or null. */
+/** How messages name a setting that did not come from a job file: by the flag that sets it; null if no flag does. */
 export interface Label {
   readonly path: Path;
   readonly text: string | null;

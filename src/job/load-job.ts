@@ -162,7 +162,7 @@ export async function missingJobFile(file: string): Promise<UsageError | undefin
   return new UsageError(`job file ${shown(file)} ${isFolder ? "is a folder" : "does not exist"}${advice}`, []);
 }
 
-/** The job file in a folder: the one with its name, job.yaml, or the only one. */
+/** The job file in a folder: one named like the folder or `job`, otherwise the only one. */
 async function jobIn(folder: string): Promise<string | undefined> {
   const names = await jobFilesIn(folder);
   const own = names.find((name) => [basename(folder), "job"].includes(parse(name).name));
@@ -170,7 +170,7 @@ async function jobIn(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** A job file with a similar name, next to the missing file or in the folder `jobs` there; else the job file in a folder of its name. */
+/** A job file with a similar name, next to the missing file or in `jobs` there; for `nightly.yaml`, otherwise the one in `nightly`. */
 async function jobLike(file: string): Promise<string | undefined> {
   const [folder, { name: stem }] = [dirname(file), parse(file)];
   for (const location of [folder, join(folder, "jobs")]) {

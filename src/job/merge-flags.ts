@@ -47,7 +47,7 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   return isLocal ? [...given, noWorkFolder] : given;
 }
 
-/** The flag for batches, which overrides a job file with a single dataset: the batches of a re-index are not known in advance. */
+/** The flag for batches. It also works with a job file of one dataset, because the batches of a re-index are not known in advance. */
 export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
   return givenOf([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
 }

@@ -174,7 +174,8 @@ function sumOfRequests(shards: readonly Pick<Manifest, "requests" | "retries">[]
 
 /**
  * A warning if another run of the job read the service after the shards did: the joined run then replaces newer rows with older
- * ones. `runs`: the folder of the runs; `end`: when the last shard ended, in milliseconds since 1970. A joined run ends with its shards.
+ * ones. `runs`: the folder of the runs; `end`: when the last shard ended, in milliseconds since 1970. An earlier join of the same
+ * shards has this end too, and causes no warning.
  */
 async function newerRunSentence(runs: string, job: string, end: number): Promise<string | undefined> {
   const past = await readPastRuns(runs, job);

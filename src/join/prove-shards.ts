@@ -54,7 +54,7 @@ export async function openShards(folders: readonly string[]): Promise<readonly S
 
 const noFiles: readonly SegmentFile[] = [];
 
-/** The documents of a shard, in the form that a run has of documents that it read. */
+/** The documents of a shard as a run would have them if it had read them itself, except that `files` is still empty. */
 function documentsOf({ documents, child_lists, proofs }: Manifest): readonly ShardDocument[] {
   const lists = new Map<string, ChildLists>(child_lists.map((list) => [documentKey(list), list]));
   const proofOf = new Map(proofs.map((each) => [documentKey(each), each.proof]));

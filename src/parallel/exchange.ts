@@ -36,7 +36,7 @@ export interface OwnExchange extends Pick<Exchange, "read"> {
   readonly names: (key: string) => Promise<readonly string[]>;
   /** Writes a file atomically. May replace a file. */
   readonly write: (key: string, content: string) => Promise<void>;
-  /** Copies or links a file to a path, and replaces what is there. Returns false, and leaves no file, if it is missing or has other bytes. */
+  /** Copies or links a file to a path, replacing what is there. Returns false, and leaves no file, if it is missing or has other bytes. */
   readonly take: (key: string, path: string, expected: Fingerprint) => Promise<boolean>;
   /** Removes the whole exchange, `plan.json` first. */
   readonly remove: () => Promise<void>;

@@ -99,7 +99,7 @@ class DocumentWorker implements AsyncDisposable {
   /** The batches that this worker has, and how many requests a second it may send for each. */
   readonly #active = new Map<QueuedBatch<BatchData>, number>();
   readonly #failed = new AbortController();
-  /** The requests in results so far. Each request is in exactly one result: the first after it. */
+  /** The requests that were reported with results so far. Each request is reported once, with the next result. */
   #reported = noRequests;
   #run = "";
   #lastWork = performance.now();
@@ -190,7 +190,7 @@ class DocumentWorker implements AsyncDisposable {
     if (limit === null) throw new RefusedError("the queue has lost its limit");
     const { data, exchange, documents } = await this.#find(batch.data);
     const { concurrency, slots, max_rps: most } = data;
-    // The limit of the run, divided by the share of this batch in the run's requests in flight.
+    // The limit of the run, times the share that this batch has of the run's requests in flight.
     this.#active.set(batch, most === null ? Number.POSITIVE_INFINITY : (most * slots) / concurrency);
     const inFlight = Math.min(context.inFlight ?? concurrency, concurrency);
     const connections = Math.max(1, Math.floor((inFlight * slots) / concurrency));
@@ -228,8 +228,8 @@ class DocumentWorker implements AsyncDisposable {
     } catch (error) {
       if (error instanceof TooLargeError) return "large";
       options.lane.signal.throwIfAborted();
-      const isOver = (await exchange.read(planFile)) === undefined; // its folder was removed meanwhile
-      const isGone = attempt && !(await isThere(attempt.folder)); // the run started over
+      const isOver = (await exchange.read(planFile)) === undefined; // the run removed its exchange
+      const isGone = attempt && !(await isThere(attempt.folder)); // it did, and then started over
       if (!isOver && !isGone) throw error;
     } finally {
       await attempt?.drop();

@@ -12,13 +12,13 @@ const reportSummary = result({
   findings: v.pipe(orNull(count), v.description("differences that the verification found; null with --no-verify")),
   run: reportedRun,
   documents: count,
-  /** Documents that failed, or that changed during the read. */
+  /** Documents that failed or are unstable. */
   incomplete_documents: count,
   chunks: count,
   child_chunks: count,
   against: v.pipe(orNull(reportedRun), v.description("the older run; null without --against, as are the next two")),
   lost: v.pipe(orNull(count), v.description("chunks and child chunks that are lost since the older run")),
-  manual_edits: v.pipe(orNull(count), v.description("those of them with manual edits, as a fact says")),
+  manual_edits: v.pipe(orNull(count), v.description("those of them with evidence of a manual edit")),
   not_compared: v.pipe(
     orNull(count),
     v.description("documents of the older run that could not be compared, or are gone; null without --against"),

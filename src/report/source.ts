@@ -149,7 +149,7 @@ function databaseRows({ manifest: { run_id, started_at, finished_at } }: Dump, k
 async function checkNewest(connection: Connection, { folder, manifest }: Dump, reason: string | null): Promise<void> {
   const [newest] = reason === null ? await rowsOf(connection, "SELECT max(run_id) AS run_id FROM job.main.runs") : [];
   if (newest?.run_id === manifest.run_id) return;
-  const why = reason ?? `That has a newer run, ${newest?.run_id}, in its place: report on that one.`;
+  const why = reason ?? `The database now has a newer run, ${newest?.run_id}, instead: report on that one.`;
   const wrote = `its run wrote ${manifest.options.output.formats.join(", ")} alone, whose rows are in the database of the job`;
   const message = `${wrote}. ${why} Runs with jsonl or parquet in output.formats keep their rows`;
   throw new UsageError("The rows of the run are not there:", [{ path: folder, message }]);
@@ -205,7 +205,7 @@ const mostRows = 300;
 interface TableRequest extends Pick<Table, "caption" | "columns" | "query"> {
   /** SQL: all rows, with dataset_id and document_id. */
   readonly select: string;
-  /** SQL: the order of the rows. It must be total. */
+  /** SQL: the order of the rows. It must leave no ties, so that the report is always the same. */
   readonly order: string;
 }
 

@@ -301,7 +301,7 @@ export interface Column {
   readonly long: boolean;
   /** Whether the service sends the value too, although kbdump provides it. */
   readonly sentToo: boolean;
-  /** Whether the service never sends null. Older ones omit the field. */
+  /** Whether the service never sends null. A null then means that an older service left the field out. */
   readonly neverNull: boolean;
 }
 

@@ -92,8 +92,8 @@ function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOpti
 }
 
 /**
- * Whether the dump has this field elsewhere: as a column of kbdump's own with the same value, or as a chunk's embedded
- * children.
+ * Whether the dump has the value of this field elsewhere: in a column that kbdump itself provides, or, for the children that a chunk
+ * embeds, in `child_chunks` (if the job reads child chunks).
  */
 function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
   if (Object.hasOwn(known, field)) return value === null || value === known[field];

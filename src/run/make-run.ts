@@ -21,8 +21,8 @@ import { stageRun } from "./stage-run.js";
 export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly manifest: Manifest;
   /**
-   * The result: `partial` if documents failed or changed during the read, or if a step after the commit failed (see
-   * `problems`). The status in the manifest does not count those steps.
+   * The result: `partial` if something could not be read completely, or if a step after the commit failed (see `problems`). The
+   * status in the manifest does not count those steps.
    */
   readonly status: "complete" | "partial";
   /** Document names by id, if the service reported them. */

@@ -253,7 +253,7 @@ interface StatusReadings {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };
   readonly documents: readonly DocumentResult[];
-  /** Rows of the list of documents, if it was read; it was read before everything else. */
+  /** Rows of the list of documents, which was read before everything else; absent if the job names its documents. */
   readonly listed?: readonly Row[];
   readonly names?: DocumentNames;
 }

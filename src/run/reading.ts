@@ -46,7 +46,7 @@ interface RunRows {
   readonly document_details: readonly Row[] | undefined;
 }
 
-/** `complete` if everything was read and did not change during the read. */
+/** `complete` if every document and everything else was read completely. */
 export function statusOf({ documents, isWhole }: Reading): "complete" | "partial" {
   return isWhole && documents.every(({ row }) => row.status === "complete") ? "complete" : "partial";
 }

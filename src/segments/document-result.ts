@@ -142,7 +142,7 @@ export function childListsOf(
   };
 }
 
-/** The sums of the counts of all documents. For a document that changed during the read, `auto` counts as reading every list. */
+/** The sums of the counts of all documents. For an incomplete document, `auto` counts as reading as many lists as the run did. */
 interface ChildListSums {
   readonly asked: number;
   readonly embedded: number;

@@ -167,7 +167,7 @@ export const segmentName = (name: string, kind: Kind, format: string) => `${name
 /** The location of a segment, and its kind and format, from its name. */
 export function segmentLocation(folder: string, file: string): SegmentLocation {
   const [kind = "", format = ""] = file.split(".").slice(-2);
-  if (!isKind(kind)) throw new Error(`${file} is the part of no kind`);
+  if (!isKind(kind)) throw new Error(`${file} is not the name of a segment`);
   return { kind, format, path: join(folder, file) };
 }
 

@@ -25,7 +25,7 @@ type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: s
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether unchanged ranks prove settled chunks that were read from the end. If not, all pages but the last are read again. */
+  /** Whether unchanged ranks prove chunks that were read from the end and are settled. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
@@ -188,7 +188,7 @@ export function cellsOf(kind: "chunks" | "child_chunks", line: string): StoredCe
 function cellBetween(line: string, name: string, next: string, from: number): { text: string; end: number } {
   const start = line.indexOf(name, from) + name.length;
   const end = line.indexOf(next, start);
-  if (start < name.length || end < 0) throw new Error("a part has a line that kbdump did not write");
+  if (start < name.length || end < 0) throw new Error("a segment has a line that kbdump did not write");
   return { text: line.slice(start, end), end };
 }
 

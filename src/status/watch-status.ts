@@ -204,9 +204,9 @@ interface Earlier {
 
 /**
  * Whether an unreadable batch ends the watch. A refusal does: the batch is unknown or forbidden. But a proxy may refuse while
- * the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a code. A
- * temporary failure does not, once the service has answered. Before that, a refused connection or a page that is not valid
- * JSON means a wrong address.
+ * the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a code. A temporary
+ * failure does not end the watch once the service has answered. Before that, a refused connection or a page that is not valid JSON
+ * means a wrong address.
  */
 export function endsWatch(error: SkipError, earlier: Earlier): boolean {
   if (error instanceof GaveUpError) return !earlier.service && (error.status === undefined || error.status < 400);

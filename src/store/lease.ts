@@ -108,7 +108,7 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 
 /**
  * The LostError that explains an error, if another run took over: any operation can fail then, because our folder is gone. Names the
- * successor if it left a note; `error` itself may be a LostError without its name.
+ * successor if it left a note, which `error` may not do even if it is a LostError.
  */
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;

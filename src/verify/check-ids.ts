@@ -8,9 +8,10 @@ import { type Loaded, rowText, type Tables } from "./readers/sources.js";
 import { locationColumns, type RowStore } from "./row-store.js";
 
 /**
- * Checks that chunks are unique in their document, and child chunks in their parent, which must exist in the document. Every document that
- * was listed, or has details, must occur in the run once; and every document of a listed dataset must have its row. In a joined dump, a
- * failed document may have no row, if its own shard did not list it. `datasets`: the ids of the datasets whose documents were listed.
+ * Checks that no two rows have the same ids, that every child chunk has its parent in the same document, and that every row of
+ * `document_info` and `document_details` is about a document of the run. If the documents of a dataset were listed (`datasets` has the
+ * ids of such datasets), each must have a row in `document_info`; only a failed document of a joined dump may lack it, because its own
+ * shard may not have listed it.
  */
 export async function checkIds(
   store: RowStore,

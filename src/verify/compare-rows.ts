@@ -7,8 +7,8 @@ import { locationColumns, type RowStore } from "./row-store.js";
 
 /**
  * Finds rows that are missing from `found` or from `wanted`, that differ, or that are in another order. Rows are identified by
- * their ids; rows with the same ids are paired in order. The rows of a database have no order, and `kbdump status` may have added
- * readings to it. Apostrophes of `csv_safe` are ignored.
+ * their ids; rows with the same ids are paired in order. In a database, the order does not count, and further readings are no finding,
+ * because `kbdump status` may have added them. Apostrophes of `csv_safe` are ignored.
  */
 export async function compareRows(store: RowStore, wanted: Loaded, found: Loaded): Promise<void> {
   const { findings } = store;
@@ -96,7 +96,7 @@ async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, has
   return different.length === 0;
 }
 
-/** Makes the table of all pairs, except of the same row at the same place. */
+/** Makes the table `pairs`. Leaves out rows that are equal and at the same place in both sources, which are most. */
 async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, hash: string): Promise<void> {
   const ids = locationColumns.join(", ");
   const numbered = ({ table }: Loaded) =>

@@ -180,7 +180,7 @@ const colours = { same: undefined, removed: "bad", added: "good" } as const;
 
 type Side = keyof typeof signs;
 
-/** The old text after a `-`, and the new one after a `+`; colours the words that the other one lacks. `longest`: maximum characters of each. */
+/** The old text after a `-`, and the new one after a `+`; colours the words that the other lacks. `longest`: maximum characters of each. */
 export function sidesOf(
   name: string,
   parts: readonly TextPart[],

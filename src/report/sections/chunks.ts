@@ -67,7 +67,7 @@ export async function duplicatesSection(source: Source): Promise<Section> {
     GROUP BY content_hash`);
   const copies = numberOf((await source.row("SELECT sum(copies - 1) AS copies FROM duplicates")).copies);
   const duplicates = await source.table({
-    caption: "Texts that stand in several chunks, with the first of them",
+    caption: "Texts that occur in several chunks, with the first of them",
     columns: [
       ...location,
       ...column.numbers({ Copies: "copies", Documents: "documents", "Different answers": "answers" }),
@@ -96,11 +96,11 @@ export async function duplicatesSection(source: Source): Promise<Section> {
     body: [
       renderFound(
         duplicates,
-        "Copies cost storage and tokens, and take places in the results of a search. Keep one of each, and remove the others from their sources. Where their answers differ, decide first which one holds.",
+        "Copies cost storage and tokens, and take places in the results of a search. Keep one of each, and remove the others from their sources. Where their answers differ, decide first which one is right.",
       ),
       renderFound(
         disabled,
-        "Somebody switched these chunks off: no search finds them. Check that this is still meant. A re-index enables them again.",
+        "Somebody switched these chunks off: no search finds them. Check that this is still intended. A re-index enables them again.",
       ),
     ],
   };

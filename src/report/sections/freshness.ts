@@ -9,10 +9,10 @@ import type { Source } from "../source.js";
 
 /** The states of documents; states that need attention come first. */
 const states: readonly (readonly [state: string, tone: Tone, meaning: string])[] = [
-  ["never read", "bad", "no run has read them whole so far, as far as is known"],
+  ["never read", "bad", "no run is known to have read them completely"],
   ["unstable", "warn", "they changed while this run read them"],
-  ["stale", "warn", "this run could not read them whole; the database of the job has the rows of an earlier one"],
-  ["fresh", "good", "this run read them whole"],
+  ["stale", "warn", "this run could not read them completely; the database of the job has the rows of an earlier one"],
+  ["fresh", "good", "this run read them completely"],
   ["not in this run", "quiet", "an earlier run had them; they were deleted since, or this run was not asked for them"],
 ];
 

@@ -109,7 +109,7 @@ function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean):
   const answer = (tone: Answer["tone"], short: string, ...found: readonly HtmlValue[]): Answer => {
     const before = hasHistory
       ? "Retrievals before a re-index count, too."
-      : "A re-index sets the counts back to 0, and no history tells what was retrieved before.";
+      : "A re-index sets the counts back to 0, and there is no history of what was retrieved before.";
     return { tone, short, lead: sentences(...found, before) };
   };
   if (never === 0) return answer("good", "Nothing", html`Each of the ${base}${others} was retrieved at least once.`);

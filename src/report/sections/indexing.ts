@@ -41,7 +41,7 @@ export async function stuckSection(source: Source): Promise<Answered> {
   const isWatchable = manifest.counts.indexing_status > 0; // otherwise, only runs read the states, from the list of documents
   const text = isWatchable
     ? "See whether the indexing moves:"
-    : "Run the job again, to see whether the indexing moved:";
+    : "Run the job again, to see whether the indexing has progressed:";
   const watch = isWatchable ? ["--watch"] : [];
   const command = commandOf(isWatchable ? "status" : "run", [job.word, ...watch, ...job.flags]);
   return {
@@ -76,7 +76,7 @@ export async function timelineSection(source: Source): Promise<Section> {
     lead:
       known.length > 0
         ? leadOf(known)
-        : html`No batch was read. The service tells the stages of an indexing by batch: the answer to every upload names one. Add <code>batches: [&lt;batch&gt;]</code> to a dataset of the job file.`,
+        : html`No batch was read. The service reports the stages of an indexing by batch, and names the batch in its answer to every upload. Add <code>batches: [&lt;batch&gt;]</code> to a dataset of the job file.`,
     body: [known.length > 0 && renderBars(known), renderFound(documents)],
   };
 }

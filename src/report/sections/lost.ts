@@ -224,7 +224,7 @@ function renderRestore({ restore, commands }: LostFacts, content: boolean): Html
   const { rows, more } = restore;
   if (rows + more === 0) {
     const none =
-      "No command brings them back: of no lost row it is certain that a person made or edited it, and where it stood.";
+      "No command brings them back: for none of these rows is it certain that a person made or edited it, and where it was.";
     const refused = content
       ? restore.refused
       : restore.refused && "No command brings them back; this report leaves out why.";
@@ -270,7 +270,7 @@ function renderCard({ change, document, edit, content: planned, reason }: LostCa
   ];
   return html`<article class="card">
 <h4>${documentName(row, 120)}, ${place}</h4>
-<p>${stateText(manual_edit === null ? "warn" : "bad", lossOf(change))} ${manual_edit === null ? "no fact of a manual edit" : [manual_edit === "customized" ? "made or edited" : manual_edit, " by hand", by, at]} <small>${idText(row.id)}</small></p>
+<p>${stateText(manual_edit === null ? "warn" : "bad", lossOf(change))} ${manual_edit === null ? "no evidence of a manual edit" : [manual_edit === "customized" ? "made or edited" : manual_edit, " by hand", by, at]} <small>${idText(row.id)}</small></p>
 ${content && words}<p>${reason === null ? "The commands above bring it back." : html`${manual_edit === null ? "Left alone" : "Needs your decision"}${content && html`: ${foreign(reason, 400)}`}`}</p>
 </article>
 `;

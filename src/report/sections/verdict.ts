@@ -35,7 +35,7 @@ export async function verdictSection(source: Source, verification: Verification 
   };
 }
 
-const advice = html`<p><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or its lists never added up; the dump has the rows that came. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
+const advice = html`<p><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or the service could not return some rows; the dump has the rows of the last read. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
 
 function answerOf(manifest: Manifest, verification: Verification | undefined): Answer {
   const { documents, counts, status, options, warnings } = manifest;

@@ -151,7 +151,7 @@ export class BucketStore extends FolderStore {
     await this.#replace(basename(path), path, (await this.bucket.look(basename(path))) ?? "absent");
   }
 
-  /** Uploads a file if `condition` still holds. It was found during this lease, so the upload fails if a successor replaced the file. */
+  /** Uploads a file if `condition`, which was read during this lease, still holds. So the upload fails if a successor replaced the file. */
   async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
     const { sha256 } = await fingerprint(path);
     await this.confirm();

@@ -61,8 +61,8 @@ export class FolderStore {
   }
 
   /**
-   * Replaces the database, which must still be the one that `fetchDatabase` found. If that fails, the new database stays in its
-   * place. `keepsOld`: moves the old database aside and returns its new path.
+   * Replaces the database, which must still be the one that `fetchDatabase` found. If that fails, the new database stays at `built`.
+   * `keepsOld`: moves the old database aside and returns its new path.
    */
   async replaceDatabase(built: string, keepsOld: boolean): Promise<string | undefined> {
     const { database, own } = this.owned;

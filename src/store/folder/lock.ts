@@ -96,8 +96,8 @@ export async function lockJob(
 
 /**
  * Puts our lock at `path`, or throws BusyError. To replace a stale lock, a process first locks it with a second lock file, a
- * claim: `<path>.<its id>`. If the stale lock still exists after that, no other process can replace it. If the process dies
- * first, its claim becomes stale and is taken over in the same way. Returns the owner that was replaced.
+ * claim: `<path>.<id of the stale lock>`. If the stale lock still exists after that, no other process can replace it. If the
+ * process dies first, its claim becomes stale and is taken over in the same way. Returns the owner that was replaced.
  */
 async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {

@@ -82,7 +82,7 @@ const totals = {
   "Lengths of chunks per document, in characters": 2,
   "Changes per run: chunks by kind, and child chunks": 2,
   "Retrieval per document, of its enabled chunks": 2,
-  "Texts that stand in several chunks, with the first of them": 1,
+  "Texts that occur in several chunks, with the first of them": 1,
   "Child chunks without a parent": 1,
   "Chunks with an error": 2,
   "Disabled chunks": 1,
