@@ -76,7 +76,7 @@ async function fromHistory(
     await connection.run(emptyHistory);
     return warningOf(database, attachReason(error, database));
   } finally {
-    await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
+    for (const sql of ["USE memory", "DETACH DATABASE IF EXISTS job"]) await connection.run(sql).catch(() => {});
   }
 }
 
@@ -86,14 +86,14 @@ function warningOf(database: string, reason: string): string {
 
 /** SQL statements that fill the tables of edits. */
 export function editsSql(history: KnownHistory, backup?: HistoryOf["backup"]): readonly string[] {
-  return (["chunks", "child_chunks"] as const).map((kind) => editsOf(kind, history, backup?.[kind]));
+  return (["chunks", "child_chunks"] as const).flatMap((kind) => editsOf(kind, history, backup?.[kind]));
 }
 
 /**
  * SQL: adds the first values of columns that changed while the id stayed. If the status of a chunk changed too, indexing may have been
  * running or failed: keywords and `enabled` can then change without a person, so they do not count. `backup`: see `HistoryOf`.
  */
-function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | undefined): string {
+function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | undefined): readonly string[] {
   const { catalog, run_id } = history;
   const names = kind === "chunks" ? editedColumns : (["content"] as const);
   const calm = kind === "chunks" ? "NOT list_contains(differs, 'status')" : "true";
@@ -103,25 +103,30 @@ function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | unde
   const had = names.map((name) => `CASE WHEN bool_or(${condition(name)}) THEN '${name}' END`);
   const hadColumn = kind === "chunks" ? `list_filter([${had.join(", ")}], name -> name IS NOT NULL) AS had,` : "";
   const recorded = `FROM ${catalog}.main.${kind === "chunks" ? "chunk_changes" : "child_chunk_changes"}`;
-  const changes = backup ? `(${recorded} UNION ALL BY NAME ${latestSql(kind, history, backup)})` : `(${recorded})`;
-  return `INSERT INTO edited_${kind} BY NAME
+  const changes = backup ? `(${recorded} UNION ALL BY NAME FROM latest_${kind})` : `(${recorded})`;
+  const insert = `INSERT INTO edited_${kind} BY NAME
     SELECT dataset_id, document_id, id, ${hadColumn} ${values.join(", ")}
     FROM ${changes}
     WHERE run_id <= ${sqlText(run_id)} AND new_id IS NULL AND (${names.map(condition).join(" OR ")})
     GROUP BY ALL`;
+  return backup ? [...latestSql(kind, history, backup), insert] : [insert];
 }
 
 /**
- * SQL: the newest rows of the database that differ from those of a backup, in the form of `chunk_changes`. None if the job ran after the
- * backup: its rows are then newer.
+ * SQL statements that make `latest_<kind>`: the rows of a backup that differ from what the job last read before it, in the form of
+ * `chunk_changes`, with the values from before. The macros of the database find its tables only while it is the current one.
  */
-function latestSql(kind: MatchedKind, { catalog, run_id }: KnownHistory, backup: string): string {
+function latestSql(kind: MatchedKind, { catalog, run_id }: KnownHistory, backup: string): readonly string[] {
   const names = kind === "chunks" ? [...editedColumns, "status"] : ["content"];
   const differs = names.map((name) => `CASE WHEN s.${name} IS DISTINCT FROM b.${name} THEN '${name}' END`);
-  return `SELECT ${sqlText(run_id)} AS run_id, dataset_id, document_id, id, ${names.map((name) => `s.${name}`).join(", ")},
-      list_filter([${differs.join(", ")}], name -> name IS NOT NULL) AS differs
-    FROM ${catalog}.main.${kind} s JOIN ${backup} b USING (dataset_id, document_id, id)
-    WHERE NOT EXISTS (FROM ${catalog}.main.runs WHERE run_id > ${sqlText(run_id)})`;
+  return [
+    `USE ${catalog}`,
+    `CREATE OR REPLACE TABLE memory.main.latest_${kind} AS
+      SELECT ${sqlText(run_id)} AS run_id, dataset_id, document_id, id, ${names.map((name) => `s.${name}`).join(", ")},
+        list_filter([${differs.join(", ")}], name -> name IS NOT NULL) AS differs
+      FROM ${kind}_at(${sqlText(run_id)}) s JOIN ${backup} b USING (dataset_id, document_id, id)`,
+    "USE memory",
+  ];
 }
 
 /**

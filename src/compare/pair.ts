@@ -277,7 +277,7 @@ function knownPairs(into: string): string {
 function restoredPairs(into: string, restored: string): string {
   const firstOf = (side: "a" | "b", other: "a" | "b") =>
     `row_number() OVER (PARTITION BY ${side}.row ORDER BY ${other}.row) = 1`;
-  return `${restored} r JOIN ${into}_before b ON b.id = r.old_id
+  return `(SELECT DISTINCT old_id, id FROM ${restored}) r JOIN ${into}_before b ON b.id = r.old_id
     JOIN ${into}_after a ON a.id = r.id AND a.place = b.place AND a.fingerprint = b.fingerprint
     QUALIFY ${firstOf("a", "b")} AND ${firstOf("b", "a")}`;
 }

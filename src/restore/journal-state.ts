@@ -96,7 +96,7 @@ export class JournalState {
 
   /** Forgets what ended, except which rows a restore wrote: the next restore has its own undo and proof. */
   #end(): void {
-    if (this.undo !== null) this.#earlier.push(...this.written);
+    if (this.undo !== null) for (const row of this.written) this.#earlier.push(row);
     for (const each of [this.#writes, this.#uncertain, this.#documents, this.#givenUp]) each.clear();
     this.#facts = newFacts();
     this.#undo = null;
@@ -109,7 +109,7 @@ export class JournalState {
     const known = documents.get(documentId);
     if (known) documents.set(documentId, { ...known, state: "restored" });
     if (this.undo === null) return; // a copy is proved again with every command
-    this.#earlier.push(...this.written.filter(({ document_id }) => document_id === documentId));
+    for (const row of this.written) if (row.document_id === documentId) this.#earlier.push(row);
     for (const { intent } of this.#writesTo(documentId)) {
       this.#writes.delete(intent.number);
       this.#uncertain.delete(intent.number);

@@ -140,7 +140,6 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   const written = journal.written.filter(({ document_id: id }) => isOurs(id) || journal.isWrittenAfter(id, earlier));
   const differences = written.length > 0 ? await proveWritten(context, session, written) : null;
   const [undo = null, ...others] = undosOf(journal);
-  await endJournal(isOurs, journal);
   const result = {
     ...final,
     warnings: [...final.warnings, ...others.map((folder) => `${folder} ${alsoUndo}`)],
@@ -149,6 +148,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
     undo,
     journal: journal.undo === null ? null : journal.path,
   };
+  await endJournal(isOurs, journal);
   return { ...result, status: statusOf(result) };
 }
 
