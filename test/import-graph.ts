@@ -11,7 +11,8 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   demo: [],
   job: ["dump", "client", "demo"],
   store: ["files", "dump", "client", "job"],
-  compare: ["rows", "duckdb", "dump"],
+  journal: ["files", "dump"],
+  compare: ["rows", "duckdb", "dump", "journal"],
   database: ["rows", "duckdb", "files", "dump", "job", "store", "compare"],
   crawl: ["rows", "files", "dump", "client", "job", "database"],
   segments: ["rows", "files", "dump", "client", "job", "store", "crawl"],
@@ -41,8 +42,8 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   ],
   join: ["rows", "files", "dump", "job", "store", "crawl", "segments", "originals", "verify", "run"],
   plan: ["rows", "dump", "client", "job", "store", "crawl", "segments", "originals", "status", "run"],
-  restore: ["rows", "duckdb", "files", "dump", "client", "job", "store", "crawl", "compare", "run"],
-  against: ["dump", "compare", "restore"],
+  restore: ["rows", "duckdb", "files", "dump", "client", "job", "store", "crawl", "journal", "compare", "run"],
+  against: ["dump", "journal", "compare", "restore"],
   serve: ["rows", "dump", "duckdb", "demo"],
   commands: [
     "rows",
@@ -108,5 +109,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // External data enters here: answers, manifests, job files, and files that an earlier process left in its work folder. Result
   // schemas describe the output; the build generates types and JSON Schemas from them.
   valibot:
-    /^(schema\.ts|against\/against-result\.ts$|store\/|demo\/write-routes\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(journal-(schema|file)|lost\/(plan-file|restore-options)|copy\/copy-(plan|result))\.ts$|compare\/(diff-result|lost\/restore-plan|proof\/prove)\.ts$|plan\/plan-result\.ts$|report\/report-result\.ts$|verify\/(check-files|findings)\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|against\/against-result\.ts$|store\/|demo\/write-routes\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|journal\/journal-(schema|file)\.ts$|restore\/(lost\/(plan-file|restore-options)|copy\/copy-(plan|result))\.ts$|compare\/(diff-result|lost\/restore-plan|proof\/prove)\.ts$|plan\/plan-result\.ts$|report\/report-result\.ts$|verify\/(check-files|findings)\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
 };

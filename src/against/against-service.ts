@@ -4,11 +4,11 @@ import { detailsIn } from "../compare/proof/settings.js";
 import { filteredDatasets, type Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
+import { readJournalState } from "../journal/journal.js";
+import type { JournalFacts } from "../journal/journal-state.js";
 import type { ReadProgress } from "../read-progress.js";
 import { compareLive, copiesOf, copyPair } from "../restore/copy/compare-live.js";
 import { copyFolderOf, plainBaseUrl } from "../restore/copy/copy-result.js";
-import { readJournalState } from "../restore/journal.js";
-import type { JournalFacts } from "../restore/journal-state.js";
 import { refuseLinksBeside, type SessionOptions } from "../restore/session.js";
 import {
   type DumpProgress,

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { guardedJob } from "../dump/run-id.js";
+import { readRestored } from "../journal/journal.js";
 import type { DocumentId } from "./document-rows.js";
 import { type HistoryUse, loadAdditions, loadEdits } from "./history.js";
 import {
@@ -38,7 +39,7 @@ export async function compareRuns(
   isWanted: (document: DocumentId) => boolean = () => true,
 ): Promise<ComparedRuns> {
   const [old, fresh] = runs;
-  const { progress, signal, database, restored } = context;
+  const { progress, signal, database } = context;
   const all = compareDocuments(old.dump.manifest.documents, fresh.dump.manifest.documents);
   const documents = all.filter(isWanted);
   const children = runs.every(({ dump }) => readsChildren(dump.manifest));
@@ -64,9 +65,15 @@ export async function compareRuns(
   }
   progress.step = "matching";
   await loadAdditions(connection, history, signal);
-  await findLosses(connection, signal, restored);
+  const restored = await readRestored(old.dump.folder);
+  await findLosses(connection, signal, restored.rows);
   const use = database === undefined ? "none" : warning === undefined ? "used" : "not used";
-  return { sources, comparison, history: use, warnings: warning === undefined ? [] : [warning] };
+  return {
+    sources,
+    comparison,
+    history: use,
+    warnings: [...(warning === undefined ? [] : [warning]), ...restored.warnings],
+  };
 }
 
 async function checkBoth(

@@ -1,6 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import type { RestoredRow } from "../journal/journal-state.js";
 import { manualEditsSql } from "./manual-edits.js";
-import { pairRows, type RestoredRow } from "./pair.js";
+import { pairRows } from "./pair.js";
 
 /**
  * Finds what a re-index lost between two runs, or two states of a job's database. First load the tables `documents`,

@@ -1,14 +1,9 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { loadList } from "../dump/load.js";
+import type { RestoredRow } from "../journal/journal-state.js";
 
 /** The kinds whose rows are matched between dumps. */
 export type MatchedKind = "chunks" | "child_chunks";
-
-/** A row of the older run that a restore wrote to the service, and its id there. */
-export interface RestoredRow {
-  readonly old_id: string;
-  readonly id: string;
-}
 
 /**
  * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id; then with the

@@ -9,7 +9,6 @@ import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { type DocumentRow, documentKey } from "../rows/row.js";
 import { causeFirst, countOf } from "../words.js";
 import type { ChunkChange } from "./diff-result.js";
-import type { RestoredRow } from "./pair.js";
 
 export interface DiffOptions {
   /** Called with every chunk and child chunk that differs: losses first, those with manual edits before the rest. */
@@ -28,8 +27,6 @@ export interface DiffOptions {
 
 export type DiffContext = Required<Omit<DiffOptions, "onChange" | "database">> & {
   readonly database: string | undefined;
-  /** See `pairRows`. Default: none. */
-  readonly restored?: readonly RestoredRow[];
 };
 
 /** Fills in the default options. */

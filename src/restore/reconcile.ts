@@ -4,10 +4,10 @@ import type { PreparedWrite } from "../client/write/operations.js";
 import { childHash, keywordsHash, textsHash } from "../compare/document-rows.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { type ReadPage, readList } from "../crawl/read-list.js";
+import type { Journal } from "../journal/journal.js";
+import type { Intent, WriteFacts } from "../journal/journal-schema.js";
 import { isMapping } from "../schema.js";
 import { countOf } from "../words.js";
-import type { Journal } from "./journal.js";
-import type { Intent, WriteFacts } from "./journal-schema.js";
 import { ifThere, isIndexed, readChildren, readHashes, type StandingChild, standingChunk } from "./target-rows.js";
 import {
   concludeFound,

@@ -3,7 +3,7 @@ import type { NewChunk, PreparedWrite, WrittenRow } from "../client/write/operat
 import type { Writer } from "../client/write/writer.js";
 import { childHash, keywordsHash, textsHash } from "../compare/document-rows.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
-import type { WriteFacts } from "./journal-schema.js";
+import type { WriteFacts } from "../journal/journal-schema.js";
 import type { StandingChild, StandingChunk } from "./target-rows.js";
 
 export interface RowPlace {

@@ -7,9 +7,9 @@ import { isRunId, restoreFolderOf } from "../dump/run-id.js";
 import { problemText } from "../file-error.js";
 import { makeFolder, refuseLink } from "../files/files.js";
 import { settingNames } from "../job/open-service.js";
+import { type Journal, openJournal } from "../journal/journal.js";
 import { entriesOf, isToken } from "../store/folder/fence.js";
 import { lockJob } from "../store/folder/lock.js";
-import { type Journal, openJournal } from "./journal.js";
 import { openTarget, type TargetService, targetLabels } from "./target.js";
 import type { WriteOptions } from "./write-once.js";
 

@@ -4,9 +4,9 @@ import type { PreparedWrite, WrittenRow } from "../client/write/operations.js";
 import type { Undone } from "../client/write/write-outcome.js";
 import type { Writer } from "../client/write/writer.js";
 import { SkipError, StopError } from "../errors.js";
+import type { Journal } from "../journal/journal.js";
+import type { Intent, Made, Write, WriteFacts } from "../journal/journal-schema.js";
 import type { Log } from "../log.js";
-import type { Journal } from "./journal.js";
-import type { Intent, Made, Write, WriteFacts } from "./journal-schema.js";
 import { isIndexed } from "./target-rows.js";
 
 export interface WriteOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chooseDocuments, drawDocuments } from "../../src/against/against-service.js";
 import type { Manifest } from "../../src/dump/manifest.js";
-import { type JournalFacts, noFacts } from "../../src/restore/journal-state.js";
+import { type JournalFacts, noFacts } from "../../src/journal/journal-state.js";
 
 const row = (document_id: string, dataset_id = "d", status: "complete" | "unstable" | "failed" = "complete") => ({
   ...{ dataset_id, document_id, doc_form: "text_model", status, error: null },

@@ -70,6 +70,21 @@ test.runIf(inFull)("a run of the job after the backup is not taken for an older 
   expect(stderr).not.toContain("still there"); // the text in the backup is not taken for an edit
 });
 
+test.runIf(inFull)("a stopped guard knows the latest edits, although the job has run since the re-index", async () => {
+  const guard = await guarded();
+  const run = ["run", ...guard.command.slice(1).filter((word) => !/^(--interval|0\.1)$/.test(word))];
+  expect(await runHere(run, guard.env)).toMatchObject({ code: 0 });
+  await guard.edit(31, 32, 33);
+  const { child, done } = await startGuard(guard, "--yes");
+  child.kill("SIGINT");
+  await done;
+  const [backup = ""] = await readdir(guard.runs);
+  guard.reindex(0);
+  expect(await runHere(run, guard.env)).toMatchObject({ code: 0 });
+  const { stdout } = await runHere(["restore", join(guard.runs, backup), "--json"], guard.env);
+  expect(JSON.parse(stdout)).toMatchObject({ counts: { chunks_updated: 4, chunks_added: 1 } });
+});
+
 test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {
   const guard = await guarded();
   const { done } = await startGuard(guard, "--yes", "--json");

@@ -219,3 +219,20 @@ test.runIf(inFull)(
   },
   120_000,
 );
+
+test("a restored row is paired with the row that a restore wrote for it, also if two restores did", async () => {
+  const count = 1_000;
+  for (const [table, id] of [
+    ["old_chunks", "old"],
+    ["new_chunks", "new"],
+  ])
+    await connection.run(`CREATE OR REPLACE TABLE ${table} AS SELECT 'd' AS dataset_id, 'x' AS document_id,
+      '${id}' || range AS id, range AS position, 'same' AS fingerprint FROM range(${count})`);
+  await connection.run(`CREATE OR REPLACE TABLE written AS SELECT 'old' || n % ${count} AS old_id, 'new' || (${count - 1} - n % ${count}) AS id
+    FROM range(2 * ${count}) t(n)`);
+  await connection.run(matchRows({ before: "old_chunks", after: "new_chunks", into: "m", restored: "written" }));
+  const found = await connection.runAndReadAll(
+    "SELECT count(*)::INTEGER FROM m WHERE (before_id, after_id) IN (SELECT (old_id, id) FROM written)",
+  );
+  expect(found.getRowsJson()).toEqual([[count]]);
+});

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { tables } from "../../src/database/tables.js";
 import { historyViews, stateViews } from "../../src/database/views.js";
 import { jobJsonSchema } from "../../src/job/write-json-schema.js";
+import { lineSchema } from "../../src/journal/journal-schema.js";
 import { metricsAfter } from "../../src/notify/run-metrics.js";
-import { lineSchema } from "../../src/restore/journal-schema.js";
 import { documentation, namesBelow, pages, tableBelow } from "../documentation.js";
 import { outcomeOf } from "../notify/outcome-of.js";
 

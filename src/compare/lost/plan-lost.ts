@@ -7,7 +7,6 @@ import { cutText, escapeControls } from "../../safe-text.js";
 import { type ComparedRuns, compareRuns } from "../compare-runs.js";
 import type { DocumentId } from "../document-rows.js";
 import { checkFit, type LoadOptions } from "../load-document-rows.js";
-import type { RestoredRow } from "../pair.js";
 import { type DocumentPair, type Names, namesReader, readRunOf, withDiffDefaults } from "../runs-to-compare.js";
 import type { PlanOptions } from "./decisions.js";
 import { planRows } from "./plan-rows.js";
@@ -19,8 +18,6 @@ export interface LostOptions extends PlanOptions, LoadOptions {
   readonly documents: readonly string[];
   /** Documents that cannot be written to, because they are archived, disabled or being indexed. */
   readonly refusals: Refusals;
-  /** The rows that earlier restores of the older run wrote to the target. Default: none. */
-  readonly restored?: readonly RestoredRow[];
   /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory: string;
   /** Called with the comparison after planning, while its rows can still be read. */
@@ -42,9 +39,9 @@ export interface LostPlan {
 export async function planLost(old: Dump, target: Dump, options: LostOptions): Promise<LostPlan> {
   checkOlder(old, options.documents);
   checkFit(target);
-  const { memory, signal, progress, documents, restored = [] } = options;
+  const { memory, signal, progress, documents } = options;
   const database = (await historyOf(old)) ?? null;
-  const context = { ...withDiffDefaults({ memory, signal, database, ...(progress ? { progress } : {}) }), restored };
+  const context = withDiffDefaults({ memory, signal, database, ...(progress ? { progress } : {}) });
   const isWanted = ({ document_id }: DocumentId) => documents.length === 0 || documents.includes(document_id);
   return withSpill(":memory:", options, async (connection) => {
     const compared = await compareRuns(connection, [readRunOf(old), readRunOf(target)], context, isWanted);

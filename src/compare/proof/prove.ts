@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import type { Dump } from "../../dump/open-dump.js";
 import { StopError } from "../../errors.js";
+import type { WrittenRow } from "../../journal/journal-state.js";
 import { count, oneOf, orNull, result, text } from "../../schema.js";
 import {
   type ChildRow,
@@ -146,25 +147,6 @@ export async function* compareCopy(
   );
   yield* findDifferences("chunk", chunks, chunkRules);
   yield* findDifferences("child_chunk", children, childRules);
-}
-
-/** A row of the target that a restore made or changed, and its expected state. */
-export interface WrittenRow {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly level: "chunk" | "child_chunk";
-  readonly id: string;
-  /** Id in the older run. */
-  readonly old_id: string;
-  /** The parent chunk in the target, for a child chunk. */
-  readonly parent_id: string | null;
-  readonly is_added: boolean;
-  /** Null if only its state was changed. */
-  readonly texts_sha256: string | null;
-  readonly keywords_sha256: string | null;
-  readonly is_disabled: boolean;
-  /** False for a chunk that the service could not index, until it is repaired; such a chunk is reported as failed. */
-  readonly is_indexed: boolean;
 }
 
 /** A request without an answer that may have added a row, with the hash of its text. */

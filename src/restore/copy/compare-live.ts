@@ -10,7 +10,7 @@ import type { LivePair } from "../../compare/proof/proof-pairs.js";
 import { differenceOf } from "../../compare/proof/prove.js";
 import { type CopiedDataset, type DumpDetails, detailsIn } from "../../compare/proof/settings.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import type { JournalFacts } from "../journal-state.js";
+import type { JournalFacts } from "../../journal/journal-state.js";
 import { type DumpProgress, haveChildren, readLive, type TargetReading, type TargetService } from "../target.js";
 import { datasetIdOf } from "./copy-plan.js";
 import type { AppliedCopy } from "./copy-result.js";

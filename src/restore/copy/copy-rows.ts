@@ -1,8 +1,8 @@
 import type { SendHooks } from "../../client/write/operations.js";
 import { type ChunkRow, type ChunkWithChildren, textsHash } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
+import type { Addition } from "../../journal/journal-state.js";
 import { countOf } from "../../words.js";
-import type { Addition } from "../journal-state.js";
 import { newChunk } from "../row-writes.js";
 import { type HashedChunk, readHashes } from "../target-rows.js";
 import { firstRequest } from "./copy-plan.js";

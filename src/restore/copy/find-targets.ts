@@ -4,7 +4,7 @@ import { textIn } from "../../compare/document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { flawText, readDatasets, readWholeList } from "../../crawl/read-whole-list.js";
 import { SkipError, StopError, UsageError } from "../../errors.js";
-import type { JournalFacts } from "../journal-state.js";
+import type { JournalFacts } from "../../journal/journal-state.js";
 import { shownId } from "../target.js";
 import { ifThere } from "../target-rows.js";
 import { type DatasetTarget, longestName, type NamedDataset, wishedName } from "./copy-plan.js";

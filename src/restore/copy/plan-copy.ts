@@ -9,9 +9,9 @@ import {
 import { filteredDatasets } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
+import type { JournalFacts, KnownCopy } from "../../journal/journal-state.js";
 import type { Kind } from "../../rows/columns.js";
 import { nameAndId, shardText } from "../../words.js";
-import type { JournalFacts, KnownCopy } from "../journal-state.js";
 import { isSameService, shownId, unknownDocuments } from "../target.js";
 import {
   type DatasetPlan,

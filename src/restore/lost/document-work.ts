@@ -1,8 +1,8 @@
 import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
 import { textsHash } from "../../compare/document-rows.js";
-import type { WrittenRow } from "../../compare/proof/prove.js";
 import { SkipError } from "../../errors.js";
-import type { Intent } from "../journal-schema.js";
+import type { Intent } from "../../journal/journal-schema.js";
+import type { WrittenRow } from "../../journal/journal-state.js";
 import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
 import { isIndexed, readHashes, type StandingChunk, standingChunk } from "../target-rows.js";

@@ -4,17 +4,17 @@ import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.js";
 import { countPlan, type Refusals } from "../../compare/lost/restore-plan.js";
-import type { RestoredRow } from "../../compare/pair.js";
 import { type LivePair, pairForProof } from "../../compare/proof/proof-pairs.js";
-import { compareRestored, refuseUnread, type WrittenRow } from "../../compare/proof/prove.js";
+import { compareRestored, refuseUnread } from "../../compare/proof/prove.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
+import type { Journal } from "../../journal/journal.js";
+import type { WrittenRow } from "../../journal/journal-state.js";
 import { documentKey } from "../../rows/row.js";
 import { makeTemporaryFolder } from "../../temporary-folder.js";
-import { type Journal, readJournalState } from "../journal.js";
-import { openSession, refuseLinksBeside, type Session } from "../session.js";
+import { openSession, type Session } from "../session.js";
 import {
   dumpTarget,
   haveChildren,
@@ -44,18 +44,15 @@ export const restoreLost: RestoreLost = async (given) => {
   if (planOut !== undefined) await checkFree(planOut); // before the documents are read
   const decisions = plan === undefined ? undefined : await readPlanFile(plan, old.manifest.run_id);
   const context = { old, decisions, options };
-  const folder = restoreFolderOf(old.folder);
   if (apply) {
-    await using session = await openSession(old, folder, options);
+    await using session = await openSession(old, restoreFolderOf(old.folder), options);
     return await applyLost({ ...context, options: { ...options, signal: session.signal } }, session);
   }
-  await refuseLinksBeside(old.folder);
-  const { restored } = await readJournalState(folder, { runId: old.manifest.run_id, baseUrl: options.baseUrl });
   if (against !== undefined)
-    return planned(context, { dump: await openDump(against, "nothing was compared"), refusals: new Map(), restored });
-  await using temporary = await makeTemporaryFolder("restore");
+    return planned(context, { dump: await openDump(against, "nothing was compared"), refusals: new Map() });
+  await using folder = await makeTemporaryFolder("restore");
   await using service = await openTarget(options, old.manifest.documents);
-  return await planned(context, { ...(await readTarget(context, service.client, temporary.path)), restored });
+  return await planned(context, await readTarget(context, service.client, folder.path));
 };
 
 interface RestoreContext {
@@ -67,16 +64,14 @@ interface RestoreContext {
   readonly options: RestoreOptions & TargetService;
 }
 
-/** The current documents of the target, and what earlier restores wrote to them. */
+/** The current documents of the target. */
 interface Target {
   /** Undefined if no document can be written. */
   readonly dump: Dump | undefined;
   readonly refusals: Refusals;
-  /** According to the journal. */
-  readonly restored: readonly RestoredRow[];
 }
 
-async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, dir: string) {
+async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, dir: string): Promise<Target> {
   options.progress.step = "reading the documents as they stand";
   const wanted = old.manifest.documents.filter(
     ({ document_id, status }) =>
@@ -92,7 +87,7 @@ async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, d
 /** The plan; writes nothing. `decided`: the owner's decisions at the terminal. */
 async function planned(
   context: RestoreContext,
-  { dump, refusals, restored }: Target,
+  { dump, refusals }: Target,
   decided?: ReadonlyMap<string, Decision>,
 ): Promise<RestoreResult> {
   const { old, options } = context;
@@ -100,7 +95,7 @@ async function planned(
   options.progress.step = "planning";
   const decisions = decided ?? context.decisions;
   const onCompared = planOut === undefined || decided ? undefined : planFileWriter(planOut, old.manifest);
-  const wishes = { documents, refusals, restored, memory, signal, decisions, addManualEdits, onCompared };
+  const wishes = { documents, refusals, memory, signal, decisions, addManualEdits, onCompared };
   const lost = dump ? await planLost(old, dump, wishes) : { plan: planUnread(old, wishes), warnings: [] };
   const { plan, warnings } = lost;
   const { job, run_id } = old.manifest;
@@ -128,7 +123,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   const writing = { ...session.writing, progress };
   const earlier = journal.writes;
   if (journal.undo !== null) await reconcileLost(writing);
-  const target = { ...(await readTarget(context, api, folder)), restored: journal.restored };
+  const target = await readTarget(context, api, folder);
   const shown = await planned(context, target);
   const { go, decisions } = await confirm(shown);
   if (!go) return shown;

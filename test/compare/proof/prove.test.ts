@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { childHash, keywordsHash, textsHash } from "../../../src/compare/document-rows.js";
-import { compareRestored, type WrittenRow } from "../../../src/compare/proof/prove.js";
+import { compareRestored } from "../../../src/compare/proof/prove.js";
+import type { WrittenRow } from "../../../src/journal/journal-state.js";
 import { standingChild, standingChunk } from "../../../src/restore/target-rows.js";
 import { allOf, paired } from "./paired.js";
 

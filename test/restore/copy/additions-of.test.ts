@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WriteFacts } from "../../../src/restore/journal-schema.js";
+import type { WriteFacts } from "../../../src/journal/journal-schema.js";
 import { memoryJournal } from "./memory-journal.js";
 
 const request = { method: "POST", path: "/", sha256: "" };

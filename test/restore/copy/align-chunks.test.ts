@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Addition } from "../../../src/journal/journal-state.js";
 import { alignChunks } from "../../../src/restore/copy/copy-rows.js";
-import type { Addition } from "../../../src/restore/journal-state.js";
 
 interface Chunk {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { noFacts } from "../../../src/journal/journal-state.js";
 import { copiesOf } from "../../../src/restore/copy/compare-live.js";
 import type { AppliedCopy } from "../../../src/restore/copy/copy-result.js";
-import { noFacts } from "../../../src/restore/journal-state.js";
 
 const facts = {
   ...noFacts,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Journal } from "../../../src/restore/journal.js";
-import type { JournalLine, WriteFacts } from "../../../src/restore/journal-schema.js";
+import type { Journal } from "../../../src/journal/journal.js";
+import type { JournalLine, WriteFacts } from "../../../src/journal/journal-schema.js";
 import { memoryJournal } from "./memory-journal.js";
 
 const request = { method: "POST", path: "/x", sha256: "aa" };

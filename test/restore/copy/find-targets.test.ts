@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
+import { type JournalFacts, noFacts } from "../../../src/journal/journal-state.js";
 import { findTargets } from "../../../src/restore/copy/find-targets.js";
-import { type JournalFacts, noFacts } from "../../../src/restore/journal-state.js";
 import { refusing, startPlace, upload } from "../../crawl/discover/discovering.js";
 import { startTarget, targetDataset } from "./start-target.js";
 

@@ -1,5 +1,5 @@
-import { Journal, type JournalOptions } from "../../../src/restore/journal.js";
-import type { JournalLine } from "../../../src/restore/journal-schema.js";
+import { Journal, type JournalOptions } from "../../../src/journal/journal.js";
+import type { JournalLine } from "../../../src/journal/journal-schema.js";
 
 /** A journal in memory, and the lines that it recorded. */
 export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<JournalOptions> = {}) {

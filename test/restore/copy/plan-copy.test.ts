@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type JournalFacts, noFacts } from "../../../src/journal/journal-state.js";
 import { countCopy } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
-import { type JournalFacts, noFacts } from "../../../src/restore/journal-state.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
 import { idsOf, type Place, refusing, startPlace, upload } from "../../crawl/discover/discovering.js";
 import { inFull } from "../../rounds.js";

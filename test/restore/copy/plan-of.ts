@@ -1,7 +1,7 @@
 import type { Dump } from "../../../src/dump/open-dump.js";
+import { noFacts } from "../../../src/journal/journal-state.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { type PlannedCopy, type PlanOptions, planCopy } from "../../../src/restore/copy/plan-copy.js";
-import { noFacts } from "../../../src/restore/journal-state.js";
 
 /** Plans a copy of a whole dump into new datasets; options override this. */
 export function planOf(

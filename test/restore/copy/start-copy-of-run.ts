@@ -1,10 +1,10 @@
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
+import type { JournalLine } from "../../../src/journal/journal-schema.js";
+import type { JournalFacts } from "../../../src/journal/journal-state.js";
 import { applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { type Copied, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import type { ApplyOptions } from "../../../src/restore/copy/document-work.js";
-import type { JournalLine } from "../../../src/restore/journal-schema.js";
-import type { JournalFacts } from "../../../src/restore/journal-state.js";
 import { reconcile } from "../../../src/restore/reconcile.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";

@@ -1,10 +1,10 @@
 import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
 import { SkipError } from "../../../src/errors.js";
+import type { JournalLine } from "../../../src/journal/journal-schema.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
 import { type ApplyOptions, DocumentCopy } from "../../../src/restore/copy/document-work.js";
-import type { JournalLine } from "../../../src/restore/journal-schema.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";

@@ -1,5 +1,7 @@
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { diffRuns } from "../../../src/compare/diff-runs.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { restoreLost } from "../../../src/restore/lost/restore-lost.js";
 import { runJob } from "../../../src/run/run-job.js";
@@ -28,10 +30,29 @@ test("a chunk that a restore added is not added again, even if another lost chun
   const restore = () => restoreLost(restoring(backup, key));
 
   reindex();
-  expect(await restore()).toMatchObject({ status: "proved", counts: { chunks_added: 1 } });
-  expect(await restore()).toMatchObject({ status: "nothing to restore", lost: 1, manual_edits: 0 });
+  const first = await restore();
+  expect(first).toMatchObject({ status: "proved", counts: { chunks_added: 1 }, applied: { writes: 1 } });
+  expect(first.journal).toBe(join(`${backup}.restore`, "journal.jsonl"));
+  expect(await restore()).toMatchObject({ status: "nothing to restore", lost: 1, manual_edits: 0, journal: null });
   expect(base.chunks).toHaveLength(2);
+  const { folder: newer } = await run();
+  const diff = await diffRuns(backup, newer);
+  expect([diff.lost, diff.manual_edits]).toEqual([1, 0]); // all commands count the same way
   expect(await restoreLost(restoring(backup, key, { apply: false }))).toMatchObject({ manual_edits: 0 });
+
+  await appendFile(first.journal ?? "", "no line\n");
+  const planned = await restoreLost(restoring(backup, key, { apply: false, against: newer }));
+  expect([planned.manual_edits, planned.warnings]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^rows that were restored earlier are not recognized: .*journal\.jsonl is damaged in line 6/,
+      ),
+    ],
+  ]);
+  await expect(restore()).rejects.toThrow("journal.jsonl is damaged in line 6");
+  const text = await readFile(first.journal ?? "", "utf8");
+  await writeFile(first.journal ?? "", text.slice(0, -"no line\n".length));
 
   reindex(); // loses the chunk that the first restore added
   expect(await restore()).toMatchObject({ status: "proved", counts: { chunks_added: 1 } });

@@ -10,7 +10,7 @@ import type {
 } from "../../../src/compare/lost/restore-plan.js";
 import { compareRestored } from "../../../src/compare/proof/prove.js";
 import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
-import { openJournal } from "../../../src/restore/journal.js";
+import { openJournal } from "../../../src/journal/journal.js";
 import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
 import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
 import { standingChild, standingChunk } from "../../../src/restore/target-rows.js";

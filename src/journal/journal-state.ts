@@ -1,6 +1,29 @@
-import type { RestoredRow } from "../compare/pair.js";
-import type { WrittenRow } from "../compare/proof/prove.js";
 import type { Intent, JournalLine, Outcome, Write } from "./journal-schema.js";
+
+/** A row of the target that a restore made or changed, and its expected state. */
+export interface WrittenRow {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly level: "chunk" | "child_chunk";
+  readonly id: string;
+  /** Id in the older run. */
+  readonly old_id: string;
+  /** The parent chunk in the target, for a child chunk. */
+  readonly parent_id: string | null;
+  readonly is_added: boolean;
+  /** Null if only its state was changed. */
+  readonly texts_sha256: string | null;
+  readonly keywords_sha256: string | null;
+  readonly is_disabled: boolean;
+  /** False for a chunk that the service could not index, until it is repaired; such a chunk is reported as failed. */
+  readonly is_indexed: boolean;
+}
+
+/** A row of the older run that a restore wrote to the service, and its id there. */
+export interface RestoredRow {
+  readonly old_id: string;
+  readonly id: string;
+}
 
 /** A copy of a document at the service. `begun`: it is incomplete. */
 export interface KnownCopy {
@@ -61,7 +84,6 @@ export class JournalState {
   #facts = newFacts();
   #undo: string | null = null;
   #sent = 0;
-  #baseUrl = "";
   /** Rows that no longer need a proof: of ended restores, and of finished documents. */
   readonly #earlier: RestoredRow[] = [];
 
@@ -79,8 +101,6 @@ export class JournalState {
     if (line.kind === "begun") {
       this.#facts.isBegun = true;
       this.#undo = line.undo;
-      if (line.base_url !== this.#baseUrl) this.#earlier.length = 0; // those rows are at another service
-      this.#baseUrl = line.base_url;
     }
     if (line.kind === "intent") this.#takeIntent(line);
     if (line.kind === "outcome") this.#takeOutcome(line);

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { StopError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
-import { ifAbsent, openRegular, refuseLink } from "../files/files.js";
+import { ifAbsent, openRegular, refuseLink, writeAside } from "../files/files.js";
 import { flush } from "../files/flush.js";
 import { check, valueIf } from "../schema.js";
 import { type JournalLine, lineSchema } from "./journal-schema.js";
@@ -38,7 +38,7 @@ export async function readJournal(path: string) {
     return lineFrom(body, place);
   });
   const open = async (checkOwn: CheckOwn): Promise<JournalFile> => {
-    await cutTorn(path, { size: bytes.length, whole });
+    await cutTorn(path, { bytes, whole });
     return new JournalFile(path, { checkOwn, sum });
   };
   return { lines, open };
@@ -127,13 +127,16 @@ async function openToAppend(path: string): Promise<FileHandle> {
   return file;
 }
 
-/** `size`: the bytes that were read; `whole`: the bytes of complete lines. */
-async function cutTorn(path: string, { size, whole }: { readonly size: number; readonly whole: number }) {
+/**
+ * Cuts off an incomplete last line. `bytes`: what was read; `whole`: the bytes of complete lines. A file with other hard links, as copies
+ * that save space have, is replaced by a copy of its own.
+ */
+async function cutTorn(path: string, { bytes, whole }: { readonly bytes: Buffer; readonly whole: number }) {
   await using file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
   const facts = await file?.stat();
-  if (facts && facts.nlink > 1)
-    throw new StopError(`${path} has other hard links, which would change too; put a copy in its place`);
-  if (whole < size && facts?.size === size) await file?.truncate(whole);
+  if (facts?.size !== bytes.length) return; // another process added lines
+  if (facts.nlink > 1) await writeAside(path, bytes.subarray(0, whole));
+  else if (whole < bytes.length) await file?.truncate(whole);
 }
 
 /** Whether a file begins like a journal: with a valid first line or, without a complete line, with bytes that may become one. */

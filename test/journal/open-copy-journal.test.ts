@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { LostError, StopError } from "../../../src/errors.js";
-import { openJournal, readJournalState } from "../../../src/restore/journal.js";
-import { readJournal } from "../../../src/restore/journal-file.js";
-import { noFacts } from "../../../src/restore/journal-state.js";
-import { testFolder } from "../../run/job-for.js";
+import { LostError, StopError } from "../../src/errors.js";
+import { openJournal, readJournalState } from "../../src/journal/journal.js";
+import { readJournal } from "../../src/journal/journal-file.js";
+import { noFacts } from "../../src/journal/journal-state.js";
+import { testFolder } from "../run/job-for.js";
 
 const usual = {
   ...({ runId: "20260301T000000000Z", baseUrl: "https://kb.example.com/v1" } as const),

@@ -1,6 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { restoreFolderOf } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
+import { fileErrorText } from "../file-error.js";
+import { refuseLink } from "../files/files.js";
 import { type CheckOwn, type JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
@@ -11,6 +14,7 @@ import {
   type WriteFacts,
   type WriteRequest,
 } from "./journal-schema.js";
+import type { RestoredRow } from "./journal-state.js";
 import { JournalState } from "./journal-state.js";
 
 /** The run to restore from, and the service to restore to. */
@@ -156,6 +160,26 @@ export async function readJournalState(folder: string, id: JournalId): Promise<J
   const state = new JournalState();
   for (const line of lines) state.take(line);
   return state;
+}
+
+/**
+ * The rows that restores of a run wrote, according to the journal beside it, and warnings. Without a readable journal, there are none: a
+ * comparison does not need it, and a restore stops at it anyway.
+ */
+export async function readRestored(
+  runFolder: string,
+): Promise<{ readonly rows: readonly RestoredRow[]; readonly warnings: readonly string[] }> {
+  const folder = restoreFolderOf(runFolder);
+  try {
+    await refuseLink(folder);
+    const state = new JournalState();
+    for (const line of (await readJournal(join(folder, fileName))).lines) state.take(line);
+    return { rows: state.restored.map(({ old_id, id }) => ({ old_id, id })), warnings: [] };
+  } catch (error) {
+    const reason = error instanceof StopError ? error.message : fileErrorText(error);
+    if (reason === undefined) throw error;
+    return { rows: [], warnings: [`rows that were restored earlier are not recognized: ${reason}`] };
+  }
 }
 
 const fileName = "journal.jsonl";
