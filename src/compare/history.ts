@@ -76,7 +76,8 @@ async function fromHistory(
     await connection.run(emptyHistory);
     return warningOf(database, attachReason(error, database));
   } finally {
-    for (const sql of ["USE memory", "DETACH DATABASE IF EXISTS job"]) await connection.run(sql).catch(() => {});
+    if (backup) await connection.run("USE memory").catch(() => {});
+    await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
   }
 }
 

@@ -11,7 +11,7 @@ import { pairRows } from "./pair.js";
 export async function findLosses(
   connection: Connection,
   signal: AbortSignal,
-  restored: readonly RestoredRow[] = [],
+  restored?: readonly RestoredRow[],
 ): Promise<void> {
   for (const sql of manualEditsSql) await connection.run(sql);
   await pairRows(connection, signal, restored);

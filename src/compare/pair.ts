@@ -10,20 +10,22 @@ export type MatchedKind = "chunks" | "child_chunks";
  * chunk that a restore wrote for them (`restored`), if that still has their text; then by text; then an edited chunk with the chunk at
  * its place; the rest by position, which is no evidence about losses. Makes `matched_chunks` and `matched_child_chunks` (see
  * `matchRows`), `reindexed`: documents where no chunk kept its id, and `places` and `child_places`: the row between the neighbours of an
- * unpaired row.
+ * unpaired row; with `restored` also `edited_since_chunks` and `edited_since_child_chunks` (see `editedSince`).
  */
 export async function pairRows(
   connection: Connection,
   signal: AbortSignal,
-  restored: readonly RestoredRow[],
+  restored: readonly RestoredRow[] | undefined,
 ): Promise<void> {
-  const areRestored = restored.length > 0;
-  if (areRestored) await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
+  if (restored) {
+    await loadList(connection, "restored_rows", restored, { old_id: "VARCHAR", id: "VARCHAR" });
+    for (const kind of ["chunks", "child_chunks"] as const) await connection.run(editedSince(kind));
+  }
   const tables = (kind: MatchedKind) => ({
     before: `old_${kind}`,
     after: `new_${kind}`,
     into: `matched_${kind}`,
-    ...(areRestored ? { restored: "restored_rows" } : {}),
+    ...(restored && restored.length > 0 ? { restored: "restored_rows" } : {}),
   });
   for (const sql of [
     matchRows({ ...tables("chunks"), known: editedPairs }),
@@ -33,6 +35,17 @@ export async function pairRows(
     signal.throwIfAborted();
     await connection.run(sql);
   }
+}
+
+/**
+ * SQL: makes `edited_since_<kind>`: older rows that a restore wrote to the newer documents, and the rows that it wrote (`place`), if these
+ * have another text by now.
+ */
+function editedSince(kind: MatchedKind): string {
+  return `CREATE OR REPLACE TABLE edited_since_${kind} AS SELECT b.rowid AS row, max(a.rowid) AS place
+    FROM restored_rows r JOIN old_${kind} b ON b.id = r.old_id
+    JOIN new_${kind} a ON a.id = r.id AND a.dataset_id = b.dataset_id AND a.document_id = b.document_id
+    WHERE a.fingerprint <> b.fingerprint GROUP BY ALL`;
 }
 
 const ofDocument = "dataset_id, document_id";

@@ -38,7 +38,7 @@ export async function readJournal(path: string) {
     return lineFrom(body, place);
   });
   const open = async (checkOwn: CheckOwn): Promise<JournalFile> => {
-    await cutTorn(path, { bytes, whole });
+    await cutTorn(path, { bytes, whole, isEnded: lines.at(-1)?.kind === "end" });
     return new JournalFile(path, { checkOwn, sum });
   };
   return { lines, open };
@@ -129,13 +129,16 @@ async function openToAppend(path: string): Promise<FileHandle> {
 
 /**
  * Cuts off an incomplete last line. `bytes`: what was read; `whole`: the bytes of complete lines. A file with other hard links, as copies
- * that save space have, is replaced by a copy of its own.
+ * that save space have, is replaced by a copy of its own if its restore has ended, and refused otherwise.
  */
-async function cutTorn(path: string, { bytes, whole }: { readonly bytes: Buffer; readonly whole: number }) {
+async function cutTorn(path: string, { bytes, whole, isEnded }: { bytes: Buffer; whole: number; isEnded: boolean }) {
   await using file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
   const facts = await file?.stat();
+  const isLinked = facts !== undefined && facts.nlink > 1;
+  if (isLinked && !isEnded)
+    throw new StopError(`${path} has other hard links, which would change too; put a copy in its place`);
   if (facts?.size !== bytes.length) return; // another process added lines
-  if (facts.nlink > 1) await writeAside(path, bytes.subarray(0, whole));
+  if (isLinked) await writeAside(path, bytes.subarray(0, whole));
   else if (whole < bytes.length) await file?.truncate(whole);
 }
 

@@ -116,7 +116,7 @@ export class JournalState {
 
   /** Forgets what ended, except which rows a restore wrote: the next restore has its own undo and proof. */
   #end(): void {
-    if (this.undo !== null) for (const row of this.written) this.#earlier.push(row);
+    if (this.undo !== null) for (const row of this.#rows) this.#earlier.push(row);
     for (const each of [this.#writes, this.#uncertain, this.#documents, this.#givenUp]) each.clear();
     this.#facts = newFacts();
     this.#undo = null;
@@ -129,7 +129,7 @@ export class JournalState {
     const known = documents.get(documentId);
     if (known) documents.set(documentId, { ...known, state: "restored" });
     if (this.undo === null) return; // a copy is proved again with every command
-    for (const row of this.written) if (row.document_id === documentId) this.#earlier.push(row);
+    for (const row of this.#rows) if (row.document_id === documentId) this.#earlier.push(row);
     for (const { intent } of this.#writesTo(documentId)) {
       this.#writes.delete(intent.number);
       this.#uncertain.delete(intent.number);
@@ -214,6 +214,10 @@ export class JournalState {
 
   /** The rows of the target that writes made or changed and that were not given up, in the order of their first write. */
   get written(): readonly WrittenRow[] {
+    return this.#rows.filter(({ id }) => !this.#givenUp.has(id));
+  }
+
+  get #rows(): readonly WrittenRow[] {
     const rows = new Map<string, WrittenRow>();
     for (const { intent, outcome } of this.#writes.values()) {
       const { outcome: end, ids: [id] = [], indexed } = outcome ?? {};
@@ -221,12 +225,13 @@ export class JournalState {
       const name = `${levelOf(intent)} ${id}`;
       rows.set(name, rowAfter(rows.get(name), intent, id, indexed !== false));
     }
-    return [...rows.values()].filter(({ id }) => !this.#givenUp.has(id));
+    return [...rows.values()];
   }
 
-  /** The rows that this restore and earlier ones wrote. Some may be gone or changed by now. */
+  /** The indexed rows that this restore and earlier ones wrote. Some may be gone or changed by now. */
   get restored(): readonly RestoredRow[] {
-    return [...this.#earlier, ...this.written];
+    const settled = this.#rows.filter(({ id, is_indexed }) => is_indexed || this.#givenUp.has(id));
+    return [...this.#earlier, ...settled];
   }
 
   get unindexed(): readonly WrittenRow[] {

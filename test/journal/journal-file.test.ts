@@ -216,17 +216,26 @@ describe("the lines of a journal", () => {
     expect(await readdir(join(path, ".."))).toEqual(["moves.jsonl"]);
   });
 
-  it("get a file of their own if it has another hard link, as copies that save space have", async () => {
+  it("are read of a hard link, as copies that save space are, but none is added", async () => {
     const path = await pathIn();
     const text = `${journalText(begun)}{"torn`;
     await writeFile(`${path}.mine`, text);
     await link(`${path}.mine`, path);
     const { lines, open } = await readJournal(path);
     expect(lines).toEqual([begun]);
-    const file = await open(async () => {});
+    await expect(open(async () => {})).rejects.toThrow(`${path} has other hard links`);
+    expect(await readFile(path, "utf8")).toBe(text);
+  });
+
+  it("get a file of their own after the end of a restore, if the file has another hard link", async () => {
+    const path = await pathIn();
+    const ended = [begun, { kind: "end", time: "" }] as const;
+    await writeFile(`${path}.mine`, `${journalText(...ended)}{"torn`);
+    await link(`${path}.mine`, path);
+    const file = await (await readJournal(path)).open(async () => {});
     onTestFinished(() => file.close());
-    await file.append(step("a"));
-    expect(await readFile(path, "utf8")).toBe(journalText(begun, step("a")));
-    expect(await readFile(`${path}.mine`, "utf8")).toBe(text);
+    await file.append(begun);
+    expect(await readFile(path, "utf8")).toBe(journalText(...ended, begun));
+    expect(await readFile(`${path}.mine`, "utf8")).toBe(`${journalText(...ended)}{"torn`);
   });
 });

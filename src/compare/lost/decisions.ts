@@ -68,7 +68,7 @@ export interface Doubt {
  * person added the text.
  */
 export function doubtOf(
-  { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
+  { old, base, place, isInside, manual_edit, isInHistory, isChangedSince, isDisabled, keywordsBefore }: LostChunk,
   { reindexed, hasDetails, lacksDetails, history }: Context,
 ): Doubt | undefined {
   const home = base ?? (reindexed && manual_edit !== null ? place : null) ?? "added";
@@ -78,6 +78,7 @@ export function doubtOf(
   if (base) return base.enabled ? undefined : decide(disabledPlace);
   if (isInside) return { ...decide("Its text occurs inside a chunk of the target."), why: "found inside" };
   if (!reindexed) return decide("The other chunks kept their ids: a person deleted it, not a re-index.");
+  if (isChangedSince) return decide(changedSince);
   if (manual_edit === "added") return undefined;
   if (manual_edit === "edited" && isInHistory && keywordsBefore === null)
     return decide("The target does not have the text that the edit replaced.");
@@ -91,6 +92,9 @@ export function doubtOf(
   if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
   return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
 }
+
+/** Why a row that was restored before is not restored again. */
+export const changedSince = "It was restored before, and someone has changed the text since.";
 
 /** Why an edit has no place in a newer run that lacks the details of its document. The service may have these details. */
 export const needsDetails =

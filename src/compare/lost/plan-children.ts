@@ -1,5 +1,5 @@
 import type { ChildRow, ChunkRow } from "../document-rows.js";
-import { type Context, needsDecision, refusedBy, timeText } from "./decisions.js";
+import { type Context, changedSince, needsDecision, refusedBy, timeText } from "./decisions.js";
 import type { LostFamily } from "./read-lost.js";
 import type { ChildRestore, Evidence, ListedLoss, ManualEdit, WhyListed } from "./restore-plan.js";
 
@@ -34,9 +34,12 @@ export function planFamily(
       continue;
     }
     if (takeFrom(standing, child.content)) continue;
+    const changed = family.changed.get(child.id);
     const known = before === undefined ? family.twins.get(child.id) : undefined;
-    const twin = targets.find(({ id }) => !used.has(id) && id === (known ?? twinByText(family, targets, used, before)));
-    const refused = refusedBy(context, child.id, twin ?? null);
+    const twinId = changed ?? known ?? twinByText(family, targets, used, before);
+    const twin = targets.find(({ id }) => !used.has(id) && id === twinId);
+    const isLeft = changed !== undefined && !context.decisions?.has(child.id);
+    const refused = isLeft ? leftAlone : refusedBy(context, child.id, twin ?? null);
     if (refused) {
       listed.push(listedChild(child, refused.why, refused.reason, twin ? "replace" : "add", twin));
       continue;
@@ -51,6 +54,8 @@ export function planFamily(
   }
   return { children, listed };
 }
+
+const leftAlone = { why: needsDecision, reason: changedSince };
 
 /** Removes a text from a list; false if the list does not have it. */
 function takeFrom(texts: string[], text: string): boolean {

@@ -132,7 +132,8 @@ function planText(chunk: LostChunk, context: Context): ChunkDecision {
     const evidence = evidenceOf(chunk, { texts: true, disable: chunk.isDisabled, byNeighbours });
     return restored(chunk, base ?? "added", evidence);
   }
-  const isAdded = addManualEdits && doubt.why === needsDecision && chunk.manual_edit !== "disabled";
+  const hasNoPlace = doubt.why === needsDecision && chunk.manual_edit !== "disabled" && !chunk.isChangedSince;
+  const isAdded = addManualEdits && hasNoPlace;
   return isAdded ? restored(chunk, "added", ["chosen"]) : list(chunk, doubt);
 }
 

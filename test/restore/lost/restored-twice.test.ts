@@ -4,12 +4,58 @@ import { expect, onTestFinished, test } from "vitest";
 import { diffRuns } from "../../../src/compare/diff-runs.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { restoreLost } from "../../../src/restore/lost/restore-lost.js";
+import type { RestoreResult } from "../../../src/restore/lost/restore-options.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { datasetId, documentId, KnowledgeBase } from "../random/knowledge-base.js";
+import type { ManualEdit, Scenario } from "../random/scenario.js";
 import { restoring } from "../restoring.js";
 
 const key = "restore-key";
+
+/** A document with chunks and manual edits on it, its backup, and functions to index it again and to restore it. */
+async function backedUp(form: Scenario["form"], ...edits: readonly ManualEdit[]) {
+  const base = new KnowledgeBase({ form, chunks: 2 }, true);
+  const service = await startService({ demo: base.demo, key });
+  onTestFinished(() => service.close());
+  for (const edit of edits) await base.work(edit);
+  const job = await jobFor(await testFolder(), {
+    service: { base_url: service.url },
+    datasets: [{ id: datasetId, documents: [documentId] }],
+    details: true,
+  });
+  const { folder } = await runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
+  base.demo.store.reindex(documentId, { seconds: 0 });
+  return { base, restore: (more = {}) => restoreLost(restoring(folder, key, more)) };
+}
+
+const listedIn = ({ plan }: RestoreResult) =>
+  plan.documents.flatMap(({ listed }) => listed.map(({ why, reason, now, choice }) => [why, reason, now, choice]));
+const changedSince = ["needs your decision", "It was restored before, and someone has changed the text since."];
+
+test("a restored chunk that someone edits afterwards needs a decision, and its old text is not added beside it", async () => {
+  const { base, restore } = await backedUp("text_model", { do: "add" });
+  expect(await restore()).toMatchObject({ status: "proved", counts: { chunks_added: 1 } });
+  await base.work({ do: "edit", at: 2 });
+  const now = base.chunks.map(({ content }) => content);
+  for (const addManualEdits of [false, true]) {
+    const again = await restore({ addManualEdits });
+    expect([again.status, listedIn(again)]).toEqual(["partial", [[...changedSince, now[2], "replace"]]]);
+  }
+  expect(base.chunks.map(({ content }) => content)).toEqual(now);
+});
+
+test("a restored child chunk that someone edits afterwards needs a decision, too", async () => {
+  const { base, restore } = await backedUp("hierarchical_model", { do: "add child", at: 0 });
+  expect(await restore()).toMatchObject({ status: "proved", counts: { children_added: 1 } });
+  const [chunk] = base.chunks;
+  const added = chunk?.children.find(({ isCustomized }) => isCustomized);
+  await base.demo.writes.updateChild([datasetId, documentId, chunk?.id ?? ""], added?.id ?? "", "Corrected.");
+  const again = await restore();
+  expect([again.status, listedIn(again)]).toEqual(["partial", [[...changedSince, "Corrected.", "replace"]]]);
+  const texts = base.chunks[0]?.children.map(({ content }) => content);
+  expect(texts).toEqual([...(chunk?.children ?? []).slice(0, -1).map(({ content }) => content), "Corrected."]);
+});
 
 test("a chunk that a restore added is not added again, even if another lost chunk has the same text", async () => {
   const base = new KnowledgeBase({ form: "text_model", chunks: 1 });
