@@ -1,13 +1,12 @@
 import { readlink, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Client } from "../client/open-client.js";
 import { openWriter } from "../client/write/writer.js";
 import type { Dump } from "../dump/open-dump.js";
 import { isRunId, restoreFolderOf } from "../dump/run-id.js";
 import { problemText } from "../file-error.js";
 import { makeFolder, refuseLink } from "../files/files.js";
 import { settingNames } from "../job/open-service.js";
-import { type Journal, openJournal } from "../journal/journal.js";
+import { openJournal } from "../journal/journal.js";
 import { entriesOf, isToken } from "../store/folder/fence.js";
 import { lockJob } from "../store/folder/lock.js";
 import { openTarget, type TargetService, targetLabels } from "./target.js";
@@ -23,15 +22,13 @@ export interface SessionOptions extends TargetService, Pick<WriteOptions, "settl
   readonly timeout: number;
 }
 
-/** A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and releases its folder. */
-export interface Session extends AsyncDisposable {
+/**
+ * A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and releases its folder. Its
+ * signal is also aborted soon after another process took over.
+ */
+export interface Session extends AsyncDisposable, WriteOptions {
   /** The folder of the journal and of the dumps before and after the writes. */
   readonly folder: string;
-  /** Also aborted soon after another process took over. */
-  readonly signal: AbortSignal;
-  readonly journal: Journal;
-  readonly api: Client;
-  readonly writing: WriteOptions;
 }
 
 /**
@@ -69,8 +66,7 @@ export async function openSession(
     const writer = openWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 });
     opened.push(() => writer.close());
     const times = { now: () => now().getTime(), sleep, settle, lockTime };
-    const writing = { api, writer, journal, signal, log, concurrency, ...times };
-    return { folder, signal, journal, api, writing, [Symbol.asyncDispose]: end };
+    return { folder, api, writer, journal, signal, log, concurrency, ...times, [Symbol.asyncDispose]: end };
   } catch (error) {
     await end();
     throw error;

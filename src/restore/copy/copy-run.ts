@@ -58,15 +58,15 @@ interface Copy extends CopyOptions {
 
 /** Continues the copy of an earlier process, or begins one. */
 async function applyToTarget(copy: Copy, session: Session): Promise<CopyResult> {
-  const { journal, api, writing } = session;
+  const { journal, api } = session;
   const { progress, confirm } = copy;
   journal.beginWith(null);
-  await reconcile(writing);
+  await reconcile(session);
   const planned = await planCopy(api, { ...copy, facts: journal.facts });
   const shown = resultOf(copy, planned);
   if (!(await confirm(shown)).go) return shown;
   progress.step = "writing";
-  const applied = await writeCopy(copy, planned.plan, { ...writing, progress });
+  const applied = await writeCopy(copy, planned.plan, { ...session, progress });
   const proved = await proveCopy(copy, session, applied);
   return resultOf(copy, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }

@@ -120,7 +120,7 @@ async function planned(
 async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
   const { journal, api, folder } = session;
   const { progress, confirm, documents } = context.options;
-  const writing = { ...session.writing, progress };
+  const writing = { ...session, progress };
   const earlier = journal.writes;
   if (journal.undo !== null) await reconcileLost(writing);
   const target = await readTarget(context, api, folder);
