@@ -13,8 +13,7 @@ import {
 import { fileErrorText } from "../file-error.js";
 import { blankControls } from "../safe-text.js";
 import { causeFirst } from "../words.js";
-import type { Environment } from "./command.js";
-import { commonOptions } from "./command.js";
+import { commonOptions, type Environment } from "./command.js";
 import { wrapToWidth } from "./display-width.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
 import { readLine } from "./parse-command-line.js";

@@ -24,10 +24,10 @@ import {
   type CopyResult,
   type CopyRun,
   copyResult,
-  emptyCopyProgress,
   isIncomplete,
 } from "../restore/copy/copy-result.js";
 import type { Confirmed } from "../restore/lost/restore-options.js";
+import { emptyWriteProgress } from "../restore/result.js";
 import { commandText, type Invocation, withoutOption } from "../shell-text.js";
 import { nameAndId, nameText } from "../words.js";
 import { askToSend, confirmPlan } from "./restore/questions.js";
@@ -82,7 +82,7 @@ export function copyCommand(load: () => Promise<CopyRun>) {
       const key = await keyFrom(args.keyEnv, environment.env);
       const baseUrl = args.to.replace(/\/+$/, "");
       const place = { folder, key, baseUrl, dataset: args.dataset };
-      const settings = { ...settingsFrom(args, environment), ...place, progress: emptyCopyProgress() };
+      const settings = { ...settingsFrom(args, environment), ...place, progress: emptyWriteProgress() };
       const ask = (planned: CopyResult) => askToCopy(planned, args.yes, environment);
       return workAndPrint({ settings, execute: await load(), ask, outline: copiedOutline }, environment);
     },

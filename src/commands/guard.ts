@@ -11,7 +11,8 @@ import { InterruptedError, type Problem, StopError, UsageError } from "../errors
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import type { Guarded, ReindexProgress } from "../restore/guard.js";
-import { emptyRestoreProgress, type RestoreResult, restoreResult } from "../restore/lost/restore-options.js";
+import { type RestoreResult, restoreResult } from "../restore/lost/restore-options.js";
+import { emptyWriteProgress } from "../restore/result.js";
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
@@ -204,7 +205,7 @@ async function restore(
   const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps, document: [] };
   const nothing = { against: undefined, own: undefined, to: undefined, plan: undefined, planOut: undefined };
   const wishes = { ...nothing, addManualEdits: false };
-  const settings = { ...settingsFrom(given, environment), ...backup, ...wishes, progress: emptyRestoreProgress() };
+  const settings = { ...settingsFrom(given, environment), ...backup, ...wishes, progress: emptyWriteProgress() };
   const ask = async (planned: RestoreResult) => {
     if (args.yes && !args.quiet) stderr.write(`${renderParagraphs(planOutline(planned), pageFor(stderr, env))}\n\n`);
     return askToApply(planned, args.yes, environment);

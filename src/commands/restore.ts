@@ -2,13 +2,13 @@ import { type Arguments, defineCommand, type Environment, type Options } from ".
 import { findOptionsFrom, runPositional } from "../cli/options.js";
 import type { Problem } from "../errors.js";
 import {
-  emptyRestoreProgress,
   type OwnService,
   type RestoreLost,
   type RestoreOptions,
   type RestoreResult,
   restoreResult,
 } from "../restore/lost/restore-options.js";
+import { emptyWriteProgress } from "../restore/result.js";
 import type { FindOptions } from "../store/find-named.js";
 import { restoredOutline } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
@@ -72,7 +72,7 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
       const { to, manualEdits: addManualEdits, plan, planOut, yes } = args;
       const place = await placeFrom(args, environment);
       const wishes = { to, addManualEdits, plan, planOut };
-      const settings = { ...settingsFrom(args, environment), ...place, ...wishes, progress: emptyRestoreProgress() };
+      const settings = { ...settingsFrom(args, environment), ...place, ...wishes, progress: emptyWriteProgress() };
       const ask = (planned: RestoreResult) => askToApply(planned, yes, environment);
       return workAndPrint({ settings, execute: await load(), ask, outline: restoredOutline }, environment);
     },

@@ -14,8 +14,7 @@ import {
   type WriteFacts,
   type WriteRequest,
 } from "./journal-schema.js";
-import type { RestoredRow } from "./journal-state.js";
-import { JournalState } from "./journal-state.js";
+import { JournalState, type RestoredRow } from "./journal-state.js";
 
 /** The run to restore from, and the service to restore to. */
 interface JournalId {
@@ -157,6 +156,10 @@ export async function readJournalState(folder: string, id: JournalId): Promise<J
   const path = join(folder, fileName);
   const { lines } = await readJournal(path);
   refuseOther(lines, id, path);
+  return stateAfter(lines);
+}
+
+function stateAfter(lines: readonly JournalLine[]): JournalState {
   const state = new JournalState();
   for (const line of lines) state.take(line);
   return state;
@@ -172,9 +175,8 @@ export async function readRestored(
   const folder = restoreFolderOf(runFolder);
   try {
     await refuseLink(folder);
-    const state = new JournalState();
-    for (const line of (await readJournal(join(folder, fileName))).lines) state.take(line);
-    return { rows: state.restored.map(({ old_id, id }) => ({ old_id, id })), warnings: [] };
+    const { restored } = stateAfter((await readJournal(join(folder, fileName))).lines);
+    return { rows: restored.map(({ old_id, id }) => ({ old_id, id })), warnings: [] };
   } catch (error) {
     const reason = error instanceof StopError ? error.message : fileErrorText(error);
     if (reason === undefined) throw error;

@@ -21,7 +21,7 @@ import {
 } from "./write-once.js";
 
 /** No writer, because only reading shows the outcomes. */
-type ReconcileOptions = Omit<WriteOptions, "writer" | "concurrency" | "onWrite">;
+type ReconcileOptions = Omit<WriteOptions, "writer" | "concurrency" | "onWrite" | "progress">;
 
 /**
  * Finds the outcome of an earlier process's writes without an answer. If the service cannot be read, a write stays open, and its

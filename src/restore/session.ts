@@ -13,7 +13,9 @@ import { openTarget, type TargetService, targetLabels } from "./target.js";
 import type { WriteOptions } from "./write-once.js";
 
 /** The checked settings shared by a restore and a copy. Ids are in lower case, times in milliseconds. */
-export interface SessionOptions extends TargetService, Pick<WriteOptions, "settle" | "lockTime" | "sleep"> {
+export interface SessionOptions
+  extends TargetService,
+    Pick<WriteOptions, "settle" | "lockTime" | "sleep" | "progress"> {
   readonly folder: string;
   /** Ids of documents of the run; empty: all of them. */
   readonly documents: readonly string[];
@@ -41,7 +43,7 @@ export async function openSession(
   options: SessionOptions & { readonly another?: boolean },
 ): Promise<Session> {
   const { baseUrl, key = "", keyEnv, env, now, log, another = false, concurrency = 4 } = options;
-  const { timeout, settle, lockTime, sleep } = options;
+  const { timeout, settle, lockTime, sleep, progress } = options;
   const opened: (() => PromiseLike<unknown>)[] = [];
   const end = async (): Promise<void> => {
     const close = opened.pop();
@@ -66,7 +68,7 @@ export async function openSession(
     const writer = openWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 });
     opened.push(() => writer.close());
     const times = { now: () => now().getTime(), sleep, settle, lockTime };
-    return { folder, api, writer, journal, signal, log, concurrency, ...times, [Symbol.asyncDispose]: end };
+    return { folder, api, writer, journal, signal, log, progress, concurrency, ...times, [Symbol.asyncDispose]: end };
   } catch (error) {
     await end();
     throw error;

@@ -7,6 +7,7 @@ import { SkipError, StopError } from "../errors.js";
 import type { Journal } from "../journal/journal.js";
 import type { Intent, Made, Write, WriteFacts } from "../journal/journal-schema.js";
 import type { Log } from "../log.js";
+import type { WriteProgress } from "./result.js";
 import { isIndexed } from "./target-rows.js";
 
 export interface WriteOptions {
@@ -22,6 +23,8 @@ export interface WriteOptions {
   readonly lockTime: number;
   readonly log: Log;
   readonly onWrite?: () => void;
+  /** Updated during the work. */
+  readonly progress: WriteProgress;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;

@@ -11,8 +11,7 @@ import { StopError } from "../errors.js";
 import type { ReadProgress } from "../read-progress.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { parseJson } from "../rows/exact-json.js";
-import type { Row } from "../rows/row.js";
-import { documentKey } from "../rows/row.js";
+import { documentKey, type Row } from "../rows/row.js";
 import { recordFromRow } from "../rows/row-from-record.js";
 import { makeTemporaryFolder } from "../temporary-folder.js";
 

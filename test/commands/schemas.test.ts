@@ -12,10 +12,8 @@ import { renderWrites } from "../../src/commands/restore/shared.js";
 import { renderWatch } from "../../src/commands/status.js";
 import { BusyError, InterruptedError, UnprintedError } from "../../src/errors.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
-
 import { emptyReadProgress } from "../../src/read-progress.js";
-import { emptyCopyProgress } from "../../src/restore/copy/copy-result.js";
-import { emptyRestoreProgress } from "../../src/restore/lost/restore-options.js";
+import { emptyWriteProgress } from "../../src/restore/result.js";
 import { isMapping } from "../../src/schema.js";
 import { emptyWatchProgress } from "../../src/status/watched-documents.js";
 import { runHere } from "../cli/run-here.js";
@@ -228,11 +226,11 @@ test("progress of every kind, with many and with no facts", () => {
     renderReading({ step: "matching", expected: 7, done: 2 }),
     renderReading(emptyReadProgress()),
     renderWatch(emptyWatchProgress()),
-    renderWrites({ ...emptyRestoreProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
-    renderWrites({ ...emptyRestoreProgress(), step: "proving", dump: emptyRunProgress() }),
-    renderWrites(emptyCopyProgress()),
-    renderWrites({ ...emptyCopyProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
-    renderWrites({ ...emptyCopyProgress(), step: "proving", dump: emptyRunProgress() }),
+    renderWrites({ ...emptyWriteProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderWrites({ ...emptyWriteProgress(), step: "proving", dump: emptyRunProgress() }),
+    renderWrites(emptyWriteProgress()),
+    renderWrites({ ...emptyWriteProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderWrites({ ...emptyWriteProgress(), step: "proving", dump: emptyRunProgress() }),
   ];
   for (const rendering of renderings) {
     let written = "";

@@ -11,10 +11,10 @@ import { join } from "node:path";
 import { runnerImport } from "vite";
 import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
-import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
 import { copyRows, largestRequest } from "../../dist/restore/copy/copy-rows.js";
 import { DocumentCopy } from "../../dist/restore/copy/document-work.js";
 import { openJournal } from "../../dist/restore/journal.js";
+import { emptyWriteProgress } from "../../dist/restore/result.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
 const [datasetId, documentId, bareId, warmId, oldId] = [1, 2, 3, 4, 5].map(
@@ -75,7 +75,7 @@ async function copy(baseUrl, key) {
   journal.beginWith(null);
   const options = {
     ...{ api, writer, journal, concurrency: 1, settle: 60_000, lockTime: 600_000 },
-    ...{ signal: new AbortController().signal, progress: emptyCopyProgress(), log: () => {}, now: Date.now },
+    ...{ signal: new AbortController().signal, progress: emptyWriteProgress(), log: () => {}, now: Date.now },
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     readChunks: async function* () {
       yield* chunks;

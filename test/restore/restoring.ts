@@ -1,4 +1,5 @@
-import { emptyRestoreProgress, type RestoreOptions } from "../../src/restore/lost/restore-options.js";
+import type { RestoreOptions } from "../../src/restore/lost/restore-options.js";
+import { emptyWriteProgress } from "../../src/restore/result.js";
 
 /** Options to restore the run in a folder: writes without asking and waits only briefly. */
 export function restoring(folder: string, key: string, more: Partial<RestoreOptions> = {}): RestoreOptions {
@@ -15,7 +16,7 @@ export function restoring(folder: string, key: string, more: Partial<RestoreOpti
       env: {},
       now: () => new Date(),
     },
-    ...{ signal: new AbortController().signal, log: () => {}, progress: emptyRestoreProgress() },
+    ...{ signal: new AbortController().signal, log: () => {}, progress: emptyWriteProgress() },
     confirm: async () => ({ go: true }),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),
     ...more,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { SkipError, StopError } from "../../src/errors.js";
+import { emptyWriteProgress } from "../../src/restore/result.js";
 import { type Find, writeNow } from "../../src/restore/write-once.js";
 import { deadUrl, serve } from "../client/serve.js";
 import { openTestWriter } from "../client/write/open-test-writer.js";
@@ -44,7 +45,7 @@ async function execute(
       lockTime: 600_000,
       concurrency: 1,
     },
-    ...{ now: () => time, log: () => {}, api: {} as never, onWrite: () => writes++ },
+    ...{ now: () => time, log: () => {}, api: {} as never, onWrite: () => writes++, progress: emptyWriteProgress() },
   };
   const place = { datasetId: "d", documentId: "doc" };
   const { url: _, tries, ...named } = more;

@@ -4,8 +4,7 @@ import { expect, onTestFinished } from "vitest";
 import type { Manifest } from "../../src/dump/manifest.js";
 import type { Format } from "../../src/job/job.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { ServeOptions } from "../../src/serve/serve-dump.js";
-import { type ServedDump, serveDump } from "../../src/serve/serve-dump.js";
+import { type ServedDump, type ServeOptions, serveDump } from "../../src/serve/serve-dump.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 
 /** Serves a run folder until the test ends. */

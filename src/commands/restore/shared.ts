@@ -15,9 +15,9 @@ import { progressOfRun, renderWork, within } from "../../cli/progress-text.js";
 import type { Rendering, View } from "../../cli/progress-view.js";
 import type { Count } from "../../cli/time-left.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
-import type { CopyProgress, CopyResult } from "../../restore/copy/copy-result.js";
-import type { Confirmed, RestoreProgress, RestoreResult } from "../../restore/lost/restore-options.js";
-import { exitCodeOf } from "../../restore/result.js";
+import type { CopyResult } from "../../restore/copy/copy-result.js";
+import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
+import { exitCodeOf, type WriteProgress } from "../../restore/result.js";
 import type { Invocation } from "../../shell-text.js";
 
 const lookOption = {
@@ -172,13 +172,11 @@ function watchWork<Settings extends WorkSettings, Result>(
   return execute({ ...settings, confirm }).finally(() => unwatch());
 }
 
-type WriteProgress = Omit<Partial<RestoreProgress & CopyProgress>, "step"> & { readonly step: string };
-
 /** Renders the progress in chunks and child chunks, or in documents if a copy has no chunks to write. */
 export function renderWrites(progress: WriteProgress): Rendering {
   return renderWork(() => {
-    const { step, dump, chunks = 0, chunksDone = 0, waiting = 0, children = 0, childrenDone = 0 } = progress;
-    const { documents = 0, documentsDone = 0, documentsFailed = 0, writes = 0 } = progress;
+    const { step, dump, chunks, chunksDone, waiting, children, childrenDone } = progress;
+    const { documents, documentsDone, documentsFailed, writes } = progress;
     if (dump !== undefined) return within(step, progressOfRun(dump));
     if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
     const all: readonly Count[] = [

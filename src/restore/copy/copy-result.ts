@@ -5,7 +5,6 @@ import { restoreFolderOf } from "../../dump/run-id.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
-import type { DumpProgress } from "../target.js";
 import { type CopyPlan, copyCounts, copyPlan, documentsIn } from "./copy-plan.js";
 
 /**
@@ -79,31 +78,12 @@ export interface AppliedCopy {
 export interface CopyOptions extends SessionOptions {
   /** `new`: always a new dataset. An id: that dataset. Undefined: the one in the journal, otherwise a new one. */
   readonly dataset: string | undefined;
-  /** Updated during the work. */
-  readonly progress: CopyProgress;
   /** Called before the first write to ask whether to execute the plan. Called only with `apply`. */
   readonly confirm: (planned: CopyResult) => Promise<{ readonly go: boolean }>;
 }
 
 /** The copy itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
-
-const nothingDone = {
-  ...{ documents: 0, documentsDone: 0, documentsFailed: 0 },
-  /** Chunks to copy, and how many are done with their children; then the same for child chunks. */
-  ...{ chunks: 0, chunksDone: 0, children: 0, childrenDone: 0 },
-  /** Write requests sent. */
-  writes: 0,
-};
-
-/** The progress of a copy, with its steps in order. */
-export type CopyProgress = typeof nothingDone &
-  DumpProgress & { step: "reading the run" | "asking the service" | "writing" | "proving" };
-
-/** The progress at the start. */
-export function emptyCopyProgress(): CopyProgress {
-  return { ...nothingDone, step: "reading the run", dump: undefined };
-}
 
 /**
  * The folder for restores of a run to a service: the journal, and the dumps that prove the result. Its name is host and port, without

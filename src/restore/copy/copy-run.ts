@@ -25,7 +25,6 @@ import {
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
-import type { ApplyOptions } from "./document-work.js";
 import { type PlannedCopy, planCopy } from "./plan-copy.js";
 import { chunkReader, keepComing } from "./read-dump.js";
 
@@ -66,18 +65,18 @@ async function applyToTarget(copy: Copy, session: Session): Promise<CopyResult> 
   const shown = resultOf(copy, planned);
   if (!(await confirm(shown)).go) return shown;
   progress.step = "writing";
-  const applied = await writeCopy(copy, planned.plan, { ...session, progress });
+  const applied = await writeCopy(copy, planned.plan, session);
   const proved = await proveCopy(copy, session, applied);
   return resultOf(copy, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }
 
-function writeCopy(copy: Copy, plan: CopyPlan, writing: Omit<ApplyOptions, "readChunks">): Promise<AppliedCopy> {
+function writeCopy(copy: Copy, plan: CopyPlan, session: Session): Promise<AppliedCopy> {
   return withSpill(":memory:", copy, async (connection) => {
     const { dump, signal } = copy;
     const chosen = documentsIn(plan).filter(({ refused }) => refused === null);
     await loadDocumentRows(connection, "old", dump, chosen, { signal });
     await keepComing(connection, chosen);
-    return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, signal) });
+    return applyCopy(plan, { ...session, readChunks: await chunkReader(connection, signal) });
   });
 }
 

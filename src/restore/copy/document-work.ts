@@ -17,13 +17,11 @@ import {
   writeOnce,
 } from "../write-once.js";
 import type { DocumentPlan } from "./copy-plan.js";
-import type { CopyProgress } from "./copy-result.js";
 import type { ReadChunks } from "./read-dump.js";
 
 export interface ApplyOptions extends WriteOptions {
   /** Reads the chunks to copy of one document of the dump. */
   readonly readChunks: ReadChunks;
-  readonly progress: CopyProgress;
 }
 
 /** A chunk of the target, and the chunk of the dump that it copies. */

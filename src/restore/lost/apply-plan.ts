@@ -10,9 +10,8 @@ import type {
 import { reconcile } from "../reconcile.js";
 import { addChild, disableChunk, newChunk, updateChild, updateChunk } from "../row-writes.js";
 import { readChildren, type StandingChunk } from "../target-rows.js";
-import { interleave, sideBySide, type Waiting } from "../write-once.js";
+import { interleave, sideBySide, type Waiting, type WriteOptions } from "../write-once.js";
 import {
-  type ApplyOptions,
   DocumentWork,
   type Landed,
   type Landing,
@@ -24,7 +23,7 @@ import {
 import type { Applied, AppliedRow } from "./restore-options.js";
 
 /** Writes several documents at once, one write at a time in each. Does not end the journal: the caller does, after the proof. */
-export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
+export async function applyPlan({ documents }: RestorePlan, options: WriteOptions): Promise<Applied> {
   const { journal, progress } = options;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
   progress.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
@@ -36,7 +35,7 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
 
 async function applyDocument(
   { dataset_id, document_id, doc_form, restores }: DocumentPlan,
-  options: ApplyOptions,
+  options: WriteOptions,
 ): Promise<readonly AppliedRow[]> {
   const { journal, progress } = options;
   const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
@@ -58,7 +57,7 @@ async function* counted<T>(work: Waiting<T>, onDone: () => void): Waiting<T> {
 }
 
 /** Finds the outcome of an earlier process's writes without an answer, and repairs the chunks that they left unindexed. */
-export async function reconcileLost(options: ApplyOptions): Promise<void> {
+export async function reconcileLost(options: WriteOptions): Promise<void> {
   const { journal } = options;
   await reconcile(options);
   const repairs = journal.unindexed.map((row) => {

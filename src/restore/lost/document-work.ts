@@ -7,11 +7,10 @@ import { plannedWrite } from "../reconcile.js";
 import { type RowPlace, type RowWrite, updateChunk } from "../row-writes.js";
 import { isIndexed, readHashes, type StandingChunk, standingChunk } from "../target-rows.js";
 import { mayCome, mayMakeTwo, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
-import type { RestoreProgress } from "./restore-options.js";
 
 export class DocumentWork implements RowPlace {
-  readonly options: ApplyOptions;
-  readonly writer: ApplyOptions["writer"];
+  readonly options: WriteOptions;
+  readonly writer: WriteOptions["writer"];
   readonly place: Place;
   readonly docForm: string | null;
   /** Why the service accepts no writes to this document; null while it does. */
@@ -19,7 +18,7 @@ export class DocumentWork implements RowPlace {
   #equalTexts: Promise<Map<string, string[]>> | undefined;
   readonly #ours = new Set<string>();
 
-  constructor(options: ApplyOptions, place: Place, docForm: string | null) {
+  constructor(options: WriteOptions, place: Place, docForm: string | null) {
     this.options = options;
     this.writer = options.writer;
     this.place = place;
@@ -100,10 +99,6 @@ async function decide(work: DocumentWork, prepare: Prepare) {
     const reason = `the service does not find it any more: ${error.message}`;
     return { kind: "changed meanwhile", id: null, reason } as const;
   }
-}
-
-export interface ApplyOptions extends WriteOptions {
-  readonly progress: Pick<RestoreProgress, "chunks" | "chunksDone" | "waiting">;
 }
 
 /** Ids of the chunks of a document, by the hash of their texts. */

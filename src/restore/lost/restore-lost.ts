@@ -120,9 +120,8 @@ async function planned(
 async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
   const { journal, api, folder } = session;
   const { progress, confirm, documents } = context.options;
-  const writing = { ...session, progress };
   const earlier = journal.writes;
-  if (journal.undo !== null) await reconcileLost(writing);
+  if (journal.undo !== null) await reconcileLost(session);
   const target = await readTarget(context, api, folder);
   const shown = await planned(context, target);
   const { go, decisions } = await confirm(shown);
@@ -130,7 +129,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   const final = decisions ? await planned(context, target, decisions) : shown;
   if (target.dump && final.counts.writes > 0) journal.beginWith(target.dump.folder);
   progress.step = "writing";
-  const applied = await applyPlan(final.plan, writing);
+  const applied = await applyPlan(final.plan, session);
   const isOurs = (id: string) => documents.length === 0 || documents.includes(id);
   const written = journal.written.filter(({ document_id: id }) => isOurs(id) || journal.isWrittenAfter(id, earlier));
   const differences = written.length > 0 ? await proveWritten(context, session, written) : null;

@@ -2,7 +2,6 @@ import * as v from "valibot";
 import type { Decision } from "../../compare/lost/decisions.js";
 import { isMissed, level, planCounts, position, restorePlan } from "../../compare/lost/restore-plan.js";
 import { rowMembers } from "../../compare/proof/prove.js";
-import type { RunProgress } from "../../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
@@ -19,7 +18,6 @@ export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   readonly to: string | undefined;
   /** The service in the owner's settings, which must match the run's unless `to` is given; undefined: they name none. */
   readonly own: OwnService | undefined;
-  readonly progress: RestoreProgress;
   /** Called before the first write to ask whether to execute the plan. Called only with `apply`. */
   readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
 }
@@ -117,19 +115,4 @@ export function statusOf({
 /** Whether a planned row was not restored. */
 export function isMissing({ outcome }: AppliedRow): boolean {
   return outcome !== "written" && outcome !== "there";
-}
-
-export interface RestoreProgress {
-  step: "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
-  /** Chunks to change, including those with only changed children, and how many are done. */
-  chunks: number;
-  chunksDone: number;
-  /** Chunks waiting until the service accepts changes again. */
-  waiting: number;
-  /** The dump of the documents that is in progress; undefined if there is none. */
-  dump: RunProgress | undefined;
-}
-
-export function emptyRestoreProgress(): RestoreProgress {
-  return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
 }

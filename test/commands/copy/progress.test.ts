@@ -2,12 +2,11 @@ import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
 import { renderWrites } from "../../../src/commands/restore/shared.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
+import { emptyWriteProgress, type WriteProgress } from "../../../src/restore/result.js";
 
-import { type CopyProgress, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+const writing: WriteProgress = { ...emptyWriteProgress(), step: "writing", documents: 13, chunks: 5_000 };
 
-const writing: CopyProgress = { ...emptyCopyProgress(), step: "writing", documents: 13, chunks: 5_000 };
-
-test.each<[Partial<CopyProgress>, string, number | null]>([
+test.each<[Partial<WriteProgress>, string, number | null]>([
   [{}, "reading the run", null],
   [{ step: "asking the service" }, "asking the service", null],
   [{ ...writing, documentsDone: 3, chunksDone: 1_250 }, "25 % · writing · 3/13 documents · 1,250/5,000 chunks", 0.25],
@@ -29,7 +28,7 @@ test.each<[Partial<CopyProgress>, string, number | null]>([
   [{ ...writing, chunks: 0, documentsDone: 13 }, "100 % · writing · 13/13 documents", 1],
   [{ ...writing, documents: 0, chunks: 0 }, "writing", null],
 ])("%j: %s", (more, line, share) => {
-  const { lines, block, facts } = renderWrites({ ...emptyCopyProgress(), ...more });
+  const { lines, block, facts } = renderWrites({ ...emptyWriteProgress(), ...more });
   expect(lines(1_000)).toEqual([line]);
   expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
   for (const columns of [80, 40, 10]) {
@@ -39,7 +38,7 @@ test.each<[Partial<CopyProgress>, string, number | null]>([
 });
 
 test("the time left comes only from the rate of writing, without earlier steps and earlier processes", () => {
-  const progress = { ...emptyCopyProgress() };
+  const progress = { ...emptyWriteProgress() };
   const { lines, facts } = renderWrites(progress);
   lines(60_000);
   Object.assign(progress, writing, { chunksDone: 1_000 });
@@ -65,7 +64,7 @@ test("during uploads, documents are counted", () => {
 
 test("while a dump is made, its progress is shown, and its time left counts from its beginning", () => {
   const run = { ...emptyRunProgress(), documents: 2, documentsBegun: 2, documentsDone: 1, pagesExpected: 4 };
-  const progress: CopyProgress = { ...writing, step: "proving", dump: run };
+  const progress: WriteProgress = { ...writing, step: "proving", dump: run };
   const { lines, facts } = renderWrites(progress);
   lines(600_000);
   run.pagesDone = 1;

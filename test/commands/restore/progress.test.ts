@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
 import { renderWrites } from "../../../src/commands/restore/shared.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
-
-import { emptyRestoreProgress, type RestoreProgress } from "../../../src/restore/lost/restore-options.js";
+import { emptyWriteProgress, type WriteProgress } from "../../../src/restore/result.js";
 
 const dump = {
   ...emptyRunProgress(),
@@ -14,9 +13,9 @@ const dump = {
   pagesDone: 4,
   chunks: 40,
 };
-const progressOf = (more: Partial<RestoreProgress>): RestoreProgress => ({ ...emptyRestoreProgress(), ...more });
+const progressOf = (more: Partial<WriteProgress>): WriteProgress => ({ ...emptyWriteProgress(), ...more });
 
-test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
+test.each<[Partial<WriteProgress>, RegExp, number | null]>([
   [{}, /^reading the run$/, null],
   [
     { step: "reading the documents as they stand", dump },

@@ -1,6 +1,9 @@
 import type { RunningService } from "../../../src/demo/start-service.js";
-import type { WriteOptions } from "../../servers/writable/writable-knowledge.js";
-import { type WritableKnowledge, writableKnowledge } from "../../servers/writable/writable-knowledge.js";
+import {
+  type WritableKnowledge,
+  type WriteOptions,
+  writableKnowledge,
+} from "../../servers/writable/writable-knowledge.js";
 import { ask, type Row, rowFrom, rowsFrom, started } from "../ask.js";
 import { type ChunkSketch, documentId, type SmallShape, segments, smallDatasets } from "../small-knowledge.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyCopy } from "../../../src/restore/copy/apply-copy.js";
-import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { inFull } from "../../rounds.js";
 import { datasetPlanOf, documentPlanOf, handbook } from "./made-copy.js";
 import { memoryJournal } from "./memory-journal.js";
@@ -14,7 +14,7 @@ test.runIf(inFull)(
   "creates the dataset, then each document: a stub, its chunks instead of the stub, and its state last",
   async () => {
     const place = await startCopyRun(two);
-    const progress = emptyCopyProgress();
+    const progress = emptyWriteProgress();
     const copied = await place.copy({ progress });
     expect(outcomesOf(copied)).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual(copyOfTwo);
@@ -40,7 +40,7 @@ test("a second process sends nothing and reports the same", async () => {
   const place = await startCopyRun(two);
   const first = await place.copy();
   const sent = place.sent().length;
-  const progress = emptyCopyProgress();
+  const progress = emptyWriteProgress();
   expect(await place.copy({ progress })).toEqual(first);
   expect(place.sent()).toHaveLength(sent);
   expect(progress).toMatchObject({ documents: 2, documentsDone: 2, chunks: 0, writes: 0 });
@@ -121,7 +121,7 @@ test("a dataset may have more documents than a call has arguments", async () => 
   const target = { kind: "there", id: "there", name: "There" } as const;
   await journal.noteDataset(handbook, target);
   const signal = new AbortController().signal;
-  const options = { journal, progress: emptyCopyProgress(), signal, concurrency: 4, log: () => {} };
+  const options = { journal, progress: emptyWriteProgress(), signal, concurrency: 4, log: () => {} };
   const plan = { datasets: [datasetPlanOf(documents, { target })] };
   const { copied } = await applyCopy(plan, options as unknown as Parameters<typeof applyCopy>[1]);
   expect(copied.documents).toHaveLength(documents.length);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRun } from "../../../src/restore/copy/copy-run.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { backUp, key } from "./back-up.js";
 import { copying } from "./copying.js";
 
@@ -17,14 +17,14 @@ const knowledge = {
 test("a copy goes through its steps in order, and nothing else writes to its progress", async () => {
   const { wire, folder } = await backUp(knowledge);
   const steps: unknown[] = [];
-  const progress = new Proxy(emptyCopyProgress(), {
+  const progress = new Proxy(emptyWriteProgress(), {
     set(of, name, value) {
       if (name === "step") steps.push(value);
       return Reflect.set(of, name, value);
     },
   });
   await copyRun(copying(folder, { url: wire.url, key }, { progress }));
-  expect(Object.keys(progress).sort()).toEqual(Object.keys(emptyCopyProgress()).sort());
+  expect(Object.keys(progress).sort()).toEqual(Object.keys(emptyWriteProgress()).sort());
   const inOrder = steps.filter((step, at) => step !== steps[at - 1]);
   expect(inOrder).toEqual(["reading the run", "asking the service", "writing", "proving"]);
 });

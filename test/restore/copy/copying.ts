@@ -1,4 +1,5 @@
-import { type CopyOptions, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 
 /** Options to copy the run in a folder: writes without asking and waits only briefly. */
 export function copying(
@@ -18,7 +19,7 @@ export function copying(
       env: {},
       now: () => new Date(),
     },
-    ...{ signal: new AbortController().signal, log: () => {}, progress: emptyCopyProgress() },
+    ...{ signal: new AbortController().signal, log: () => {}, progress: emptyWriteProgress() },
     confirm: async () => ({ go: true }),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),
     ...more,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { inFull } from "../../rounds.js";
 import { copyOfTwo, outcomesOf, startCopyRun, two } from "./start-copy-of-run.js";
 
@@ -72,7 +72,7 @@ describe("documents that fail", () => {
       let fails = true;
       const place = await startCopyRun(two, { indexingFails: (name) => fails && name === "one.txt" });
       const reason = "the service could not index it: Embedding failed: the model did not answer";
-      const progress = emptyCopyProgress();
+      const progress = emptyWriteProgress();
       expect(outcomesOf(await place.copy({ progress }))).toEqual([`one.txt: failed: ${reason}`, "two.txt: restored"]);
       expect(progress).toMatchObject({ documents: 2, documentsDone: 1, documentsFailed: 1 });
       fails = false;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type JournalFacts, noFacts } from "../../../src/journal/journal-state.js";
 import { countCopy } from "../../../src/restore/copy/copy-plan.js";
-import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
 import { idsOf, type Place, refusing, startPlace, upload } from "../../crawl/discover/discovering.js";
 import { inFull } from "../../rounds.js";
@@ -52,7 +52,7 @@ test.runIf(inFull)(
     const [dataset, empty] = source.datasets;
     const [questions = "", text = ""] = idsOf(dataset);
     const parentsKey = `${dataset?.id}/hierarchical_model`;
-    const progress = emptyCopyProgress();
+    const progress = emptyWriteProgress();
     const { plan, warnings } = await planOf(dump, await startTarget(targetDataset("x", "Knowledge 1")), {
       progress,
     });

@@ -1,7 +1,7 @@
 import type { Dump } from "../../../src/dump/open-dump.js";
 import { noFacts } from "../../../src/journal/journal-state.js";
-import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { type PlannedCopy, type PlanOptions, planCopy } from "../../../src/restore/copy/plan-copy.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 
 /** Plans a copy of a whole dump into new datasets; options override this. */
 export function planOf(
@@ -11,7 +11,7 @@ export function planOf(
 ): Promise<PlannedCopy> {
   return planCopy(target, {
     ...{ dump, documents: [], dataset: undefined, facts: noFacts },
-    ...{ memory: "200MB", signal: new AbortController().signal, progress: emptyCopyProgress() },
+    ...{ memory: "200MB", signal: new AbortController().signal, progress: emptyWriteProgress() },
     baseUrl: "https://other.example.com/v1",
     ...more,
   });

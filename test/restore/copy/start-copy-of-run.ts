@@ -3,9 +3,10 @@ import type { JournalLine } from "../../../src/journal/journal-schema.js";
 import type { JournalFacts } from "../../../src/journal/journal-state.js";
 import { applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
-import { type Copied, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import type { Copied } from "../../../src/restore/copy/copy-result.js";
 import type { ApplyOptions } from "../../../src/restore/copy/document-work.js";
 import { reconcile } from "../../../src/restore/reconcile.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
@@ -94,7 +95,7 @@ export async function startCopyRun(
       ...{ api, journal: made.journal, signal, concurrency: 1, settle: 1_000, lockTime: 1_000 },
       writer: openTestWriter(url, { key, signal, grace: 50, timeout: 5, concurrency: 4, sleep: clock.sleep }),
       readChunks: ({ document_id }) => chunksOf(dump.get(document_id) ?? rowsOf({ document_id })),
-      ...{ log: () => {}, progress: emptyCopyProgress(), now: clock.now },
+      ...{ log: () => {}, progress: emptyWriteProgress(), now: clock.now },
       sleep: async (milliseconds) => {
         signal.throwIfAborted();
         await clock.sleep(milliseconds);

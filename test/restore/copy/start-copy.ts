@@ -2,9 +2,9 @@ import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
 import { SkipError } from "../../../src/errors.js";
 import type { JournalLine } from "../../../src/journal/journal-schema.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
-import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
 import { type ApplyOptions, DocumentCopy } from "../../../src/restore/copy/document-work.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
@@ -79,7 +79,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
   const datasets = [{ row: dataset, documents: [{ row, chunks: [], embedsChildren: true }], batches: [] }];
   const service = await startFlaky(datasets, { clock: () => new Date(clock.now()), ...options });
   const noted: JournalLine[] = [];
-  const progress = emptyCopyProgress();
+  const progress = emptyWriteProgress();
   const api = openTestClient(service.url, { key: service.key, retries: 1 });
   const run = async (rows: Rows, fields: Partial<DocumentPlan> = {}, given: Partial<ApplyOptions> = {}) => {
     const signal = given.signal ?? new AbortController().signal;

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { onTestFinished } from "vitest";
 import type { StoredDataset } from "../../../src/demo/rows.js";
 import { startService } from "../../../src/demo/start-service.js";
-import type { WriteOptions } from "../../servers/writable/writable-knowledge.js";
-import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
+import { type WriteOptions, writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 
 /** A request as received. */
 export interface Seen {

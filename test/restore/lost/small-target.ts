@@ -12,9 +12,9 @@ import { compareRestored } from "../../../src/compare/proof/prove.js";
 import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
 import { openJournal } from "../../../src/journal/journal.js";
 import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
-import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
+import { emptyWriteProgress } from "../../../src/restore/result.js";
 import { standingChild, standingChunk } from "../../../src/restore/target-rows.js";
-import { mayMakeTwo } from "../../../src/restore/write-once.js";
+import { mayMakeTwo, type WriteOptions } from "../../../src/restore/write-once.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { allOf, paired } from "../../compare/proof/paired.js";
@@ -130,7 +130,7 @@ export async function startTarget(
     onTestFinished(() => journal.close());
     return journal;
   };
-  const withOptions = async <T>(work: (options: ApplyOptions) => Promise<T>, given: Given = {}) => {
+  const withOptions = async <T>(work: (options: WriteOptions) => Promise<T>, given: Given = {}) => {
     const { writeTimeout: timeout = 5, ...others } = given;
     const signal = others.signal ?? new AbortController().signal;
     const { url: baseUrl, key } = service;
@@ -141,7 +141,7 @@ export async function startTarget(
     try {
       return await work({
         ...{ api, writer, journal, signal, concurrency: 4, settle: 60_000, lockTime: 600_000, log: () => {} },
-        ...{ progress: { chunks: 0, chunksDone: 0, waiting: 0 }, now: clock.now, sleep: clock.sleep },
+        ...{ progress: emptyWriteProgress(), now: clock.now, sleep: clock.sleep },
         ...others,
       });
     } finally {
@@ -179,7 +179,7 @@ export async function startTarget(
   };
 }
 
-type Given = Partial<ApplyOptions> & { readonly writeTimeout?: number };
+type Given = Partial<WriteOptions> & { readonly writeTimeout?: number };
 
 export type Target = Awaited<ReturnType<typeof startTarget>>;
 

@@ -1,8 +1,7 @@
 import type { RunningService } from "../../../src/demo/start-service.js";
 import { ask, rowFrom, started } from "../../demo/ask.js";
 import { type Sent, send, start } from "../../demo/write/writing.js";
-import type { WriteOptions } from "./writable-knowledge.js";
-import { type WritableKnowledge, writableKnowledge } from "./writable-knowledge.js";
+import { type WritableKnowledge, type WriteOptions, writableKnowledge } from "./writable-knowledge.js";
 
 export interface EmptyService {
   readonly service: RunningService;
