@@ -57,13 +57,12 @@ interface Copy extends CopyOptions {
 
 /** Continues the copy of an earlier process, or begins one. */
 async function applyToTarget(copy: Copy, session: Session): Promise<CopyResult> {
-  const { journal, api } = session;
-  const { progress, confirm } = copy;
+  const { journal, api, progress } = session;
   journal.beginWith(null);
   await reconcile(session);
   const planned = await planCopy(api, { ...copy, facts: journal.facts });
   const shown = resultOf(copy, planned);
-  if (!(await confirm(shown)).go) return shown;
+  if (!(await copy.confirm(shown)).go) return shown;
   progress.step = "writing";
   const applied = await writeCopy(copy, planned.plan, session);
   const proved = await proveCopy(copy, session, applied);
