@@ -21,10 +21,7 @@ import {
  */
 export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
-/**
- * Opens a prefix in a bucket, and closes it at the end of its scope. Sends no request. Throws UsageError for a wrong address, or if
- * the AWS SDK is not installed.
- */
+/** Opens a prefix in a bucket until the end of its scope, without a request. UsageError: a wrong address, or no AWS SDK. */
 export async function openBucket(url: string, options: ClientOptions) {
   const location = prefixFromUrl(url);
   const s3 = await openClient(location, options);
