@@ -24,8 +24,10 @@ type HistoryOf = Pick<RunInDatabase, "run_id"> & {
    * SQL sources of the run's rows, if it is a backup of guard. The database is then that of the guarded job, which does not have this run.
    * So the changes since the last run of the job are found by comparing these rows with the newest ones in the database.
    */
-  readonly backup?: Readonly<Record<MatchedKind, string>>;
+  readonly backup?: Backup;
 };
+
+type Backup = Readonly<Record<MatchedKind, string>>;
 
 /** Whether the job's database was used for its history. `none`: there is no database. */
 export type HistoryUse = "used" | "not used" | "none";
@@ -73,10 +75,10 @@ async function fromHistory(
   } catch (error) {
     signal.throwIfAborted();
     if (lacksMemory(error)) throw error;
+    if (backup) await connection.run("USE memory.main");
     await connection.run(emptyHistory);
     return warningOf(database, attachReason(error, database));
   } finally {
-    if (backup) await connection.run("USE memory").catch(() => {});
     await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
   }
 }
@@ -86,16 +88,17 @@ function warningOf(database: string, reason: string): string {
 }
 
 /** SQL statements that fill the tables of edits. */
-export function editsSql(history: KnownHistory, backup?: HistoryOf["backup"]): readonly string[] {
-  return (["chunks", "child_chunks"] as const).flatMap((kind) => editsOf(kind, history, backup?.[kind]));
+export function editsSql(history: KnownHistory, backup?: Backup): readonly string[] {
+  const edits = (["chunks", "child_chunks"] as const).map((kind) => editsOf(kind, history, backup !== undefined));
+  return [...(backup ? latestSql(history, backup) : []), ...edits];
 }
 
 /**
  * SQL: adds the first values of columns that changed while the id stayed. If the status of a chunk changed too, indexing may have been
- * running or failed: keywords and `enabled` can then change without a person, so they do not count. `backup`: see `HistoryOf`.
+ * running or failed: keywords and `enabled` can then change without a person, so they do not count. `hasLatest`: also from
+ * `latest_<kind>`.
  */
-function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | undefined): readonly string[] {
-  const { catalog, run_id } = history;
+function editsOf(kind: MatchedKind, { catalog, run_id }: KnownHistory, hasLatest: boolean): string {
   const names = kind === "chunks" ? editedColumns : (["content"] as const);
   const calm = kind === "chunks" ? "NOT list_contains(differs, 'status')" : "true";
   const condition = (name: string) =>
@@ -104,29 +107,39 @@ function editsOf(kind: MatchedKind, history: KnownHistory, backup: string | unde
   const had = names.map((name) => `CASE WHEN bool_or(${condition(name)}) THEN '${name}' END`);
   const hadColumn = kind === "chunks" ? `list_filter([${had.join(", ")}], name -> name IS NOT NULL) AS had,` : "";
   const recorded = `FROM ${catalog}.main.${kind === "chunks" ? "chunk_changes" : "child_chunk_changes"}`;
-  const changes = backup ? `(${recorded} UNION ALL BY NAME FROM latest_${kind})` : `(${recorded})`;
-  const insert = `INSERT INTO edited_${kind} BY NAME
+  const changes = hasLatest ? `(${recorded} UNION ALL BY NAME FROM latest_${kind})` : `(${recorded})`;
+  return `INSERT INTO edited_${kind} BY NAME
     SELECT dataset_id, document_id, id, ${hadColumn} ${values.join(", ")}
     FROM ${changes}
     WHERE run_id <= ${sqlText(run_id)} AND new_id IS NULL AND (${names.map(condition).join(" OR ")})
     GROUP BY ALL`;
-  return backup ? [...latestSql(kind, history, backup), insert] : [insert];
 }
 
 /**
  * SQL statements that make `latest_<kind>`: the rows of a backup that differ from what the job last read before it, in the form of
- * `chunk_changes`, with the values from before. The macros of the database find its tables only while it is the current one.
+ * `chunk_changes`, with the values from before. The macros of the database see copies of its tables that have only the compared
+ * documents.
  */
-function latestSql(kind: MatchedKind, { catalog, run_id }: KnownHistory, backup: string): readonly string[] {
-  const names = kind === "chunks" ? [...editedColumns, "status"] : ["content"];
-  const differs = names.map((name) => `CASE WHEN s.${name} IS DISTINCT FROM b.${name} THEN '${name}' END`);
-  return [
-    `USE ${catalog}`,
-    `CREATE OR REPLACE TABLE memory.main.latest_${kind} AS
+function latestSql({ catalog, run_id }: KnownHistory, backup: Backup): readonly string[] {
+  const copied = ["chunks", "chunk_changes", "child_chunks", "child_chunk_changes"];
+  const latest = (kind: MatchedKind) => {
+    const names = kind === "chunks" ? [...editedColumns, "status"] : ["content"];
+    const differs = names.map((name) => `CASE WHEN s.${name} IS DISTINCT FROM b.${name} THEN '${name}' END`);
+    return `CREATE OR REPLACE TABLE memory.main.latest_${kind} AS
       SELECT ${sqlText(run_id)} AS run_id, dataset_id, document_id, id, ${names.map((name) => `s.${name}`).join(", ")},
         list_filter([${differs.join(", ")}], name -> name IS NOT NULL) AS differs
-      FROM ${kind}_at(${sqlText(run_id)}) s JOIN ${backup} b USING (dataset_id, document_id, id)`,
-    "USE memory",
+      FROM ${catalog}.main.${kind}_at(${sqlText(run_id)}) s JOIN ${backup[kind]} b USING (dataset_id, document_id, id)`;
+  };
+  return [
+    "CREATE SCHEMA memory.of_backup; USE memory.of_backup",
+    `CREATE TABLE runs AS FROM ${catalog}.main.runs`,
+    ...copied.map(
+      (name) =>
+        `CREATE TABLE ${name} AS FROM ${catalog}.main.${name} SEMI JOIN memory.main.documents USING (dataset_id, document_id)`,
+    ),
+    latest("chunks"),
+    latest("child_chunks"),
+    "USE memory.main; DROP SCHEMA memory.of_backup CASCADE",
   ];
 }
 

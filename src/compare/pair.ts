@@ -38,11 +38,11 @@ export async function pairRows(
 }
 
 /**
- * SQL: makes `edited_since_<kind>`: older rows that a restore wrote to the newer documents, and the rows that it wrote (`place`), if these
- * have another text by now.
+ * SQL: makes `edited_since_<kind>`: older rows (`row`) that a restore wrote to the newer documents, with the id that they have there, if
+ * the row with this id has another text by now.
  */
 function editedSince(kind: MatchedKind): string {
-  return `CREATE OR REPLACE TABLE edited_since_${kind} AS SELECT b.rowid AS row, max(a.rowid) AS place
+  return `CREATE OR REPLACE TABLE edited_since_${kind} AS SELECT b.rowid AS row, max(a.id) AS id
     FROM restored_rows r JOIN old_${kind} b ON b.id = r.old_id
     JOIN new_${kind} a ON a.id = r.id AND a.dataset_id = b.dataset_id AND a.document_id = b.document_id
     WHERE a.fingerprint <> b.fingerprint GROUP BY ALL`;

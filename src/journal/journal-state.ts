@@ -116,7 +116,7 @@ export class JournalState {
 
   /** Forgets what ended, except which rows a restore wrote: the next restore has its own undo and proof. */
   #end(): void {
-    if (this.undo !== null) for (const row of this.#rows) this.#earlier.push(row);
+    if (this.undo !== null) for (const row of rowsAfter(this.#writes.values())) this.#earlier.push(row);
     for (const each of [this.#writes, this.#uncertain, this.#documents, this.#givenUp]) each.clear();
     this.#facts = newFacts();
     this.#undo = null;
@@ -129,7 +129,7 @@ export class JournalState {
     const known = documents.get(documentId);
     if (known) documents.set(documentId, { ...known, state: "restored" });
     if (this.undo === null) return; // a copy is proved again with every command
-    for (const row of this.#rows) if (row.document_id === documentId) this.#earlier.push(row);
+    for (const row of rowsAfter(this.#writesTo(documentId))) this.#earlier.push(row);
     for (const { intent } of this.#writesTo(documentId)) {
       this.#writes.delete(intent.number);
       this.#uncertain.delete(intent.number);
@@ -214,23 +214,14 @@ export class JournalState {
 
   /** The rows of the target that writes made or changed and that were not given up, in the order of their first write. */
   get written(): readonly WrittenRow[] {
-    return this.#rows.filter(({ id }) => !this.#givenUp.has(id));
-  }
-
-  get #rows(): readonly WrittenRow[] {
-    const rows = new Map<string, WrittenRow>();
-    for (const { intent, outcome } of this.#writes.values()) {
-      const { outcome: end, ids: [id] = [], indexed } = outcome ?? {};
-      if (end !== "done" || id === undefined) continue;
-      const name = `${levelOf(intent)} ${id}`;
-      rows.set(name, rowAfter(rows.get(name), intent, id, indexed !== false));
-    }
-    return [...rows.values()];
+    return rowsAfter(this.#writes.values()).filter(({ id }) => !this.#givenUp.has(id));
   }
 
   /** The indexed rows that this restore and earlier ones wrote. Some may be gone or changed by now. */
   get restored(): readonly RestoredRow[] {
-    const settled = this.#rows.filter(({ id, is_indexed }) => is_indexed || this.#givenUp.has(id));
+    const settled = rowsAfter(this.#writes.values()).filter(
+      ({ id, is_indexed }) => is_indexed || this.#givenUp.has(id),
+    );
     return [...this.#earlier, ...settled];
   }
 
@@ -259,6 +250,18 @@ export class JournalState {
         return [{ first: first ?? 0, rows: rows ?? 0, ids: outcome?.outcome === "done" ? outcome.ids : null }];
       });
   }
+}
+
+/** The rows that these writes made or changed, in the order of their first write. */
+function rowsAfter(writes: Iterable<JournaledWrite>): readonly WrittenRow[] {
+  const rows = new Map<string, WrittenRow>();
+  for (const { intent, outcome } of writes) {
+    const { outcome: end, ids: [id] = [], indexed } = outcome ?? {};
+    if (end !== "done" || id === undefined) continue;
+    const name = `${levelOf(intent)} ${id}`;
+    rows.set(name, rowAfter(rows.get(name), intent, id, indexed !== false));
+  }
+  return [...rows.values()];
 }
 
 function levelOf({ write }: Pick<Intent, "write">): WrittenRow["level"] {

@@ -1,9 +1,10 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { bytesText } from "../amounts.js";
 import { restoreFolderOf } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
-import { refuseLink } from "../files/files.js";
+import { ifAbsent, refuseLink } from "../files/files.js";
 import { type CheckOwn, type JournalFile, readJournal } from "./journal-file.js";
 import {
   emptyFacts,
@@ -173,9 +174,12 @@ export async function readRestored(
   runFolder: string,
 ): Promise<{ readonly rows: readonly RestoredRow[]; readonly warnings: readonly string[] }> {
   const folder = restoreFolderOf(runFolder);
+  const path = join(folder, fileName);
   try {
     await refuseLink(folder);
-    const { restored } = stateAfter((await readJournal(join(folder, fileName))).lines);
+    const { size } = await stat(path).catch(ifAbsent({ size: 0 }));
+    if (size > mostBytes) throw new StopError(`${path} is larger than ${bytesText(mostBytes)}`);
+    const { restored } = stateAfter((await readJournal(path)).lines);
     return { rows: restored.map(({ old_id, id }) => ({ old_id, id })), warnings: [] };
   } catch (error) {
     const reason = error instanceof StopError ? error.message : fileErrorText(error);
@@ -183,6 +187,9 @@ export async function readRestored(
     return { rows: [], warnings: [`rows that were restored earlier are not recognized: ${reason}`] };
   }
 }
+
+/** Maximum size of a journal that a comparison reads: about 70,000 rows. */
+const mostBytes = 64 * 1024 ** 2;
 
 const fileName = "journal.jsonl";
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import { guardName, isReindexed } from "../../src/restore/guard.js";
 import { runHere } from "../cli/run-here.js";
@@ -84,6 +85,28 @@ test.runIf(inFull)("a stopped guard knows the latest edits, although the job has
   const { stdout } = await runHere(["restore", join(guard.runs, backup), "--json"], guard.env);
   expect(JSON.parse(stdout)).toMatchObject({ counts: { chunks_updated: 4, chunks_added: 1 } });
 });
+
+test.runIf(inFull).each(["DROP MACRO TABLE chunks_at", "DROP TABLE child_chunk_changes", "CREATE SCHEMA memory"])(
+  "a backup of guard is restored without the history if it cannot be read: %s",
+  async (sql) => {
+    const guard = await guarded();
+    const run = ["run", ...guard.command.slice(1).filter((word) => !/^(--interval|0\.1)$/.test(word))];
+    expect(await runHere([...run, "--format", "jsonl,duckdb"], guard.env)).toMatchObject({ code: 0 });
+    const { child, done } = await startGuard(guard, "--yes");
+    child.kill("SIGINT");
+    await done;
+    const [backup = ""] = await readdir(guard.runs);
+    const instance = await DuckDBInstance.create(join(guard.runs, "..", "..", "kb", "kb.duckdb"));
+    const connection = await instance.connect();
+    await connection.run(sql);
+    connection.closeSync();
+    instance.closeSync();
+    guard.reindex(0);
+    const { code, stdout } = await runHere(["restore", join(guard.runs, backup), "--json"], guard.env);
+    const warnings = sql.startsWith("DROP") ? [expect.stringMatching(/kb\.duckdb was not used: /)] : [];
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { manual_edits: 2, warnings }]);
+  },
+);
 
 test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {
   const guard = await guarded();

@@ -1,8 +1,8 @@
-import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../src/errors.js";
-import { type JournalOptions, openJournal, readJournalState } from "../../src/journal/journal.js";
+import { type JournalOptions, openJournal, readJournalState, readRestored } from "../../src/journal/journal.js";
 import { readJournal } from "../../src/journal/journal-file.js";
 import { emptyFacts, type JournalLine, type WriteFacts } from "../../src/journal/journal-schema.js";
 import { JournalState } from "../../src/journal/journal-state.js";
@@ -233,6 +233,16 @@ test("after an end, the next restore begins in the same file, and knows only whi
   const kinds = (await readJournal(join(folder, "journal.jsonl"))).lines.map(({ kind }) => kind);
   expect(kinds).toEqual(["begun", "intent", "outcome", "outcome", "intent", "outcome", "end", "begun", "intent"]);
   expect(await readdir(folder)).toEqual(["journal.jsonl"]);
+});
+
+test("a journal that is too large to read is a warning for a comparison", async () => {
+  const run = join(await testFolder(), "run");
+  await mkdir(`${run}.restore`);
+  const path = join(`${run}.restore`, "journal.jsonl");
+  await writeFile(path, "");
+  await truncate(path, 3e9);
+  const warnings = [`rows that were restored earlier are not recognized: ${path} is larger than 67.1 MB`];
+  expect(await readRestored(run)).toEqual({ rows: [], warnings });
 });
 
 test("a journal with more rows than a call has arguments can be ended and read", async () => {

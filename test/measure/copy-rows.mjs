@@ -11,9 +11,9 @@ import { join } from "node:path";
 import { runnerImport } from "vite";
 import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
+import { openJournal } from "../../dist/journal/journal.js";
 import { copyRows, largestRequest } from "../../dist/restore/copy/copy-rows.js";
 import { DocumentCopy } from "../../dist/restore/copy/document-work.js";
-import { openJournal } from "../../dist/restore/journal.js";
 import { emptyWriteProgress } from "../../dist/restore/result.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);

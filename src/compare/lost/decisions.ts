@@ -68,7 +68,7 @@ export interface Doubt {
  * person added the text.
  */
 export function doubtOf(
-  { old, base, place, isInside, manual_edit, isInHistory, isChangedSince, isDisabled, keywordsBefore }: LostChunk,
+  { old, base, place, isInside, manual_edit, isInHistory, writtenAs, isDisabled, keywordsBefore }: LostChunk,
   { reindexed, hasDetails, lacksDetails, history }: Context,
 ): Doubt | undefined {
   const home = base ?? (reindexed && manual_edit !== null ? place : null) ?? "added";
@@ -78,7 +78,8 @@ export function doubtOf(
   if (base) return base.enabled ? undefined : decide(disabledPlace);
   if (isInside) return { ...decide("Its text occurs inside a chunk of the target."), why: "found inside" };
   if (!reindexed) return decide("The other chunks kept their ids: a person deleted it, not a re-index.");
-  if (isChangedSince) return decide(changedSince);
+  if (manual_edit === "added" && writtenAs !== null)
+    return { why: needsDecision, reason: writtenBefore("chunk", writtenAs), home: "added", isPossible: true };
   if (manual_edit === "added") return undefined;
   if (manual_edit === "edited" && isInHistory && keywordsBefore === null)
     return decide("The target does not have the text that the edit replaced.");
@@ -93,8 +94,10 @@ export function doubtOf(
   return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
 }
 
-/** Why a row that was restored before is not restored again. */
-export const changedSince = "It was restored before, and someone has changed the text since.";
+/** Why a row is not restored a second time. */
+export function writtenBefore(noun: "chunk" | "child chunk", id: string): string {
+  return `A restore wrote it to the ${noun} ${id}, which has another text now.`;
+}
 
 /** Why an edit has no place in a newer run that lacks the details of its document. The service may have these details. */
 export const needsDetails =

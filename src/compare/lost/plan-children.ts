@@ -1,5 +1,5 @@
 import type { ChildRow, ChunkRow } from "../document-rows.js";
-import { type Context, changedSince, needsDecision, refusedBy, timeText } from "./decisions.js";
+import { type Context, needsDecision, refusedBy, timeText, writtenBefore } from "./decisions.js";
 import type { LostFamily } from "./read-lost.js";
 import type { ChildRestore, Evidence, ListedLoss, ManualEdit, WhyListed } from "./restore-plan.js";
 
@@ -28,18 +28,15 @@ export function planFamily(
   for (const { id, content } of family.olds) if (!family.lost.has(id)) takeFrom(standing, content);
   for (const child of family.olds.filter(({ id }) => family.lost.has(id))) {
     const before = family.before.get(child.id);
-    const doubt = childDoubt(child, home, isParentOpen, context);
+    const doubt = childDoubt(child, home, isParentOpen, context) ?? doubtOfWritten(child, family, context);
     if (doubt) {
       listed.push(doubt);
       continue;
     }
     if (takeFrom(standing, child.content)) continue;
-    const changed = family.changed.get(child.id);
     const known = before === undefined ? family.twins.get(child.id) : undefined;
-    const twinId = changed ?? known ?? twinByText(family, targets, used, before);
-    const twin = targets.find(({ id }) => !used.has(id) && id === twinId);
-    const isLeft = changed !== undefined && !context.decisions?.has(child.id);
-    const refused = isLeft ? leftAlone : refusedBy(context, child.id, twin ?? null);
+    const twin = targets.find(({ id }) => !used.has(id) && id === (known ?? twinByText(family, targets, used, before)));
+    const refused = refusedBy(context, child.id, twin ?? null);
     if (refused) {
       listed.push(listedChild(child, refused.why, refused.reason, twin ? "replace" : "add", twin));
       continue;
@@ -54,8 +51,6 @@ export function planFamily(
   }
   return { children, listed };
 }
-
-const leftAlone = { why: needsDecision, reason: changedSince };
 
 /** Removes a text from a list; false if the list does not have it. */
 function takeFrom(texts: string[], text: string): boolean {
@@ -97,6 +92,17 @@ function childDoubt(
   }
   if (reindexed || addManualEdits || decisions?.has(child.id)) return undefined;
   return listedChild(child, needsDecision, "The chunks kept their ids: a person changed it, not a re-index.", "add");
+}
+
+/** Why a child chunk that a restore wrote before is left to the owner; undefined if it is not. */
+function doubtOfWritten(
+  child: ChildRow,
+  { writtenAs }: LostFamily,
+  { decisions, addManualEdits }: Context,
+): ListedLoss | undefined {
+  const id = writtenAs.get(child.id);
+  if (id === undefined || addManualEdits || decisions?.has(child.id)) return undefined;
+  return listedChild(child, needsDecision, writtenBefore("child chunk", id), "add");
 }
 
 const parentless = "Its parent chunk is not in the target.";

@@ -132,8 +132,7 @@ function planText(chunk: LostChunk, context: Context): ChunkDecision {
     const evidence = evidenceOf(chunk, { texts: true, disable: chunk.isDisabled, byNeighbours });
     return restored(chunk, base ?? "added", evidence);
   }
-  const hasNoPlace = doubt.why === needsDecision && chunk.manual_edit !== "disabled" && !chunk.isChangedSince;
-  const isAdded = addManualEdits && hasNoPlace;
+  const isAdded = addManualEdits && doubt.why === needsDecision && chunk.manual_edit !== "disabled";
   return isAdded ? restored(chunk, "added", ["chosen"]) : list(chunk, doubt);
 }
 

@@ -37,10 +37,10 @@ export interface LostChunk {
    */
   readonly base: ChunkRow | null;
   readonly byNeighbours: boolean;
-  /** The chunk of the newer run that a restore wrote for the lost chunk; otherwise the one between its neighbours. */
+  /** The chunk of the newer run between the neighbours of the lost chunk. */
   readonly place: ChunkRow | null;
-  /** Whether a restore wrote `place`, and someone has changed its text since. */
-  readonly isChangedSince: boolean;
+  /** The id of the chunk of the newer run that a restore wrote for the lost chunk, if that has another text by now. */
+  readonly writtenAs: string | null;
   /** How many chunks of the newer run have the text of the lost chunk. */
   readonly equal: number;
   /** Whether its text occurs inside a chunk of the newer run: see `findInside`. */
@@ -56,8 +56,8 @@ export interface LostFamily {
   readonly before: ReadonlyMap<string, string>;
   /** By the id of a lost child chunk: the automatic child chunk of the newer run between the same neighbours. */
   readonly twins: ReadonlyMap<string, string>;
-  /** By the id of a lost child chunk: the one that a restore wrote for it, if someone has changed its text since. */
-  readonly changed: ReadonlyMap<string, string>;
+  /** By the id of a lost child chunk: the id of the one that a restore wrote for it, if that has another text by now. */
+  readonly writtenAs: ReadonlyMap<string, string>;
 }
 
 /** A document of the older run. */
@@ -116,10 +116,10 @@ const sameDocument = (one: string, other: string) =>
   `${one}.dataset_id = ${other}.dataset_id AND ${one}.document_id = ${other}.document_id`;
 
 const planTables: readonly string[] = [
-  `CREATE TABLE plan_children AS SELECT c.dataset_id, c.document_id, c.segment_id, c.id, n.id AS twin_id, s.id AS changed_id
+  `CREATE TABLE plan_children AS SELECT c.dataset_id, c.document_id, c.segment_id, c.id, n.id AS twin_id, h.id AS written_as
     FROM losses l JOIN old_child_chunks c ON c.rowid = l.row
     LEFT JOIN child_places g ON g.row = c.rowid LEFT JOIN new_child_chunks n ON n.rowid = g.place
-    LEFT JOIN edited_since_child_chunks h ON h.row = c.rowid LEFT JOIN new_child_chunks s ON s.rowid = h.place
+    LEFT JOIN edited_since_child_chunks h ON h.row = c.rowid
     WHERE level = 'child_chunk' AND (manual_edit IS NOT NULL OR c.id IN (FROM chosen_rows))`,
   `CREATE TABLE plan_chunks AS
     WITH wanted AS (
@@ -133,12 +133,12 @@ const planTables: readonly string[] = [
       coalesce(l.text_lost, false) AS text_lost, coalesce(l.keywords_lost, false) AS keywords_lost,
       coalesce(l.enabled_again, false) AS enabled_again, l.manual_edit, coalesce(e.is_late, false) AS is_late,
       coalesce(e.origin = 'edited' OR e.has_new_keywords OR (e.origin = 'added' AND NOT e.is_late), false) AS in_history,
-      h.row IS NOT NULL AS is_changed_since, coalesce(e.is_disabled, false) AS is_disabled, coalesce(e.has_new_keywords, false) AS has_new_keywords
+      h.id AS written_as, coalesce(e.is_disabled, false) AS is_disabled, coalesce(e.has_new_keywords, false) AS has_new_keywords
     FROM wanted w JOIN old_chunks c ON c.rowid = w.row JOIN matched_chunks m ON m.before_row = c.rowid
     LEFT JOIN new_chunks n ON n.rowid = m.after_row AND m.matched_by <> 'position'
     LEFT JOIN known_places k ON k.before_row = c.rowid
-    LEFT JOIN places g ON g.row = c.rowid LEFT JOIN edited_since_chunks h ON h.row = c.rowid
-    LEFT JOIN new_chunks p ON p.rowid = coalesce(h.place, g.place)
+    LEFT JOIN places g ON g.row = c.rowid LEFT JOIN new_chunks p ON p.rowid = g.place
+    LEFT JOIN edited_since_chunks h ON h.row = c.rowid
     LEFT JOIN (SELECT ${ids}, fingerprint, count(*)::INTEGER AS equal FROM new_chunks
       WHERE fingerprint IN (SELECT fingerprint FROM old_chunks o JOIN wanted x ON x.row = o.rowid) GROUP BY ALL) q
       ON ${sameDocument("q", "c")} AND q.fingerprint = c.fingerprint
@@ -185,7 +185,7 @@ interface PlanChunk {
   readonly manual_edit: LostChunk["manual_edit"];
   readonly is_late: boolean;
   readonly in_history: boolean;
-  readonly is_changed_since: boolean;
+  readonly written_as: string | null;
   readonly is_disabled: boolean;
   readonly has_new_keywords: boolean;
   readonly had: readonly string[] | null;
@@ -256,7 +256,7 @@ function lostRowsOf(
 
 const planNames = [
   ...["old_id", "matched_by", "by_neighbours", "pair_id", "place_id", "equal", "text_lost", "keywords_lost"],
-  ...["enabled_again", "manual_edit", "is_late", "in_history", "is_changed_since", "is_disabled", "has_new_keywords"],
+  ...["enabled_again", "manual_edit", "is_late", "in_history", "written_as", "is_disabled", "has_new_keywords"],
 ];
 const planJson = jsonSql([
   ...planNames.map((name) => [name, `t.${name}`] as const),
@@ -265,7 +265,7 @@ const planJson = jsonSql([
   ["times_before", "olds.times"],
 ]);
 const childJson = jsonSql([
-  ...["id", "segment_id", "twin_id", "changed_id"].map((name) => [name, `t.${name}`] as const),
+  ...["id", "segment_id", "twin_id", "written_as"].map((name) => [name, `t.${name}`] as const),
   ["before", "e.content"],
   ["is_edited", "e.id IS NOT NULL"],
 ]);
@@ -321,7 +321,7 @@ function lostChunk(
     base: isKnown ? rowOf(plan.pair_id) : null,
     byNeighbours: plan.by_neighbours,
     place: rowOf(plan.place_id),
-    isChangedSince: plan.is_changed_since,
+    writtenAs: plan.written_as,
     equal: plan.equal,
     isInside: inside.has(old.id),
   };
@@ -331,7 +331,7 @@ interface PlanChild {
   readonly id: string;
   readonly segment_id: string;
   readonly twin_id: string | null;
-  readonly changed_id: string | null;
+  readonly written_as: string | null;
   readonly before: string | null;
   readonly is_edited: boolean;
 }
@@ -347,8 +347,8 @@ function familiesOf(plans: readonly PlanChild[], olds: readonly ChildRow[]): Rea
         olds: inOrder(rowsOf.get(chunk) ?? [], (row) => row),
         before: new Map(lost.flatMap(({ id, before, is_edited }) => (is_edited ? [[id, before ?? ""] as const] : []))),
         twins: new Map(lost.flatMap(({ id, twin_id }) => (twin_id === null ? [] : [[id, twin_id] as const]))),
-        changed: new Map(
-          lost.flatMap(({ id, changed_id }) => (changed_id === null ? [] : [[id, changed_id] as const])),
+        writtenAs: new Map(
+          lost.flatMap(({ id, written_as }) => (written_as === null ? [] : [[id, written_as] as const])),
         ),
       },
     ]),
