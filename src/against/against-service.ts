@@ -114,9 +114,9 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
 }
 
 /** Draws this share of the documents at random, at least one, and keeps their order. Each call draws again. */
-export function drawDocuments({ pairs, notes }: Chosen, share: number): Chosen {
+export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
   const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
-  const shuffled = pairs.map((pair) => ({ pair, place: Math.random() })).sort((a, b) => a.place - b.place);
+  const shuffled = pairs.map((pair) => ({ pair, place: random() })).sort((a, b) => a.place - b.place);
   const drawn = new Set(shuffled.slice(0, count).map(({ pair }) => pair));
   const note = `${countOf(count, "document")} of ${pairs.length}, drawn at random, ${count === 1 ? "was" : "were"} compared`;
   return { pairs: pairs.filter((pair) => drawn.has(pair)), notes: [note, ...notes] };
