@@ -17,7 +17,7 @@ export type CheckOwn = () => Promise<void>;
 /**
  * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores an incomplete
  * last line: nothing was sent before it was complete. Throws StopError, which names the line, if one is damaged, missing or
- * misplaced; also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing;
+ * misplaced; also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing.
  * The returned `open` cuts off an incomplete last line, and returns the file to append to.
  */
 export async function readJournal(path: string) {
@@ -127,11 +127,19 @@ async function openToAppend(path: string): Promise<FileHandle> {
   return file;
 }
 
+interface ReadBytes {
+  /** All that was read, and the length of its complete lines. */
+  readonly bytes: Buffer;
+  readonly whole: number;
+  /** Whether the last restore in it has ended. */
+  readonly isEnded: boolean;
+}
+
 /**
- * Cuts off an incomplete last line. `bytes`: what was read; `whole`: the bytes of complete lines. A file with other hard links, as copies
- * that save space have, is replaced by a copy of its own if its restore has ended, and refused otherwise.
+ * Cuts off an incomplete last line. A file with other hard links, as copies that save space have, is replaced by a copy of its own if
+ * its restore has ended. Otherwise, it is refused.
  */
-async function cutTorn(path: string, { bytes, whole, isEnded }: { bytes: Buffer; whole: number; isEnded: boolean }) {
+async function cutTorn(path: string, { bytes, whole, isEnded }: ReadBytes): Promise<void> {
   await using file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
   const facts = await file?.stat();
   const isLinked = facts !== undefined && facts.nlink > 1;
